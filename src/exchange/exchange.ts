@@ -1,0 +1,52 @@
+/** The one noun that every part passes along: a request on a generation route with what became of it. */
+import type { ModelFacts } from './model-facts.ts';
+import type { HeadRead, TokenRead, UnknownReason } from './token-read.ts';
+import type { Finding, FindingKind } from './finding.ts';
+import type { Outcome, Reply } from './reply.ts';
+import type { GenerationRequest } from './request.ts';
+import type { Route } from './route.ts';
+import type { SessionMatch } from './session-match.ts';
+
+export type Action = 'pass' | 'rewrite' | 'reject';
+export const actions = ['pass', 'rewrite', 'reject'] as const;
+
+/** How far the inspection came: `late` means forwarded before it was finished. */
+export type InspectionResult =
+  | { readonly result: 'ok' }
+  | { readonly result: 'late' }
+  | { readonly result: 'unknown'; readonly reason: UnknownReason };
+
+export interface ClientIdentity {
+  /** Keyed hash of the credentials, else of the address. Never leaves the process except as this pseudonym. */
+  readonly pseudonym: string;
+  /** The operator's name for the client; absent unless configured. */
+  readonly name?: string;
+}
+
+/** Filled stage by stage; a field is absent until its stage has run. */
+export interface Exchange {
+  readonly id: string;
+  readonly receivedAtMs: number;
+  readonly route: Route;
+  readonly client: ClientIdentity;
+  /** Bounded label from the engine's own list; `unknown` until facts are known. */
+  modelName: string;
+  /** Stage read. Absent for bodies that are not inspected or not readable. */
+  request?: GenerationRequest;
+  /** Stage ask. */
+  facts?: ModelFacts;
+  /** One per prompt index; filled for blocking detectors first. */
+  heads: readonly HeadRead[];
+  /** One per prompt index. */
+  prompts: readonly TokenRead[];
+  /** Stage session; absent where no ids are known or the request has several prompts. */
+  session?: SessionMatch;
+  findings: Finding[];
+  /** Detectors that could not be asked, and why. */
+  skipped: { readonly kind: FindingKind; readonly reason: UnknownReason }[];
+  inspection: InspectionResult;
+  action: Action;
+  /** Stage settle. */
+  reply?: Reply;
+  outcome?: Outcome;
+}

@@ -1,0 +1,59 @@
+/** A finding is a fact about one exchange. Kinds, severities and culprits are pinned by a test (docs/detectors). */
+import type { Edit } from './edits.ts';
+
+export const severities = ['info', 'warning', 'error'] as const;
+export type Severity = (typeof severities)[number];
+
+export const culprits = ['client', 'template', 'engine', 'model-file'] as const;
+export type Culprit = (typeof culprits)[number];
+
+export const findingKinds = [
+  'count-mismatch',
+  'double-bos',
+  'output-truncated',
+  'prefix-break',
+  'raw-prompt',
+] as const;
+export type FindingKind = (typeof findingKinds)[number];
+
+export const breakCauses = [
+  'attribution-line',
+  'empty-think-tail',
+  'history-edited',
+  'retokenised',
+  'tools-changed',
+  'tools-reordered',
+  'unknown',
+  'volatile-date',
+  'volatile-text',
+  'volatile-time',
+] as const;
+export type BreakCause = (typeof breakCauses)[number];
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** The finer name within a kind: a break cause, or who added which BOS. Lower-case kebab, never prompt text. */
+  readonly cause?: string;
+  readonly severity: Severity;
+  readonly culprit: Culprit;
+  /** Which prompt of a batch, or which choice of a reply; 0 where there is one. */
+  readonly promptIndex: number;
+  /** Token range in the prompt's ids, half open. Absent where the fact has no place (a reply's length). */
+  readonly tokens?: { readonly start: number; readonly end: number };
+  /** `prefix-break` only: tokens of the ancestor's prompt that can't be reused. */
+  readonly lostTokens?: number;
+  /** JSON path of the request's field that did it, e.g. `prompt` or `messages[0].content`. */
+  readonly field?: string;
+  /** One sentence that says what is wrong. Holds control-token texts, numbers and field names; never prompt text. */
+  readonly message: string;
+  /** One sentence that says what to change, and who must. */
+  readonly advice: string;
+  /** Present only if the repair is exact: applying the edits to the body removes the finding and nothing else. */
+  readonly repair?: Repair;
+}
+
+export interface Repair {
+  readonly edits: readonly Edit[];
+  /** The surplus leading ids that the edits remove; the proof compares against the old ids without them. */
+  readonly removesLeadingTokens: number;
+}

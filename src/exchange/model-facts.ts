@@ -1,0 +1,52 @@
+/** Model facts: what probing has shown about one model on one engine process. Never assumed from a family name. */
+
+/** A token text that is proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b). */
+export interface Marker {
+  readonly text: string;
+  readonly id: number;
+}
+
+/** Text and ids at a prompt's end. */
+export interface Tail {
+  readonly text: string;
+  readonly ids: readonly number[];
+}
+
+export interface RoleMarker {
+  readonly role: string;
+  /** Text the template writes in front of this role's content, from its last marker on, e.g. `<|im_start|>user\n`. */
+  readonly opening: string;
+}
+
+export interface ModelFacts {
+  /** Bounded label: the engine's own name of the model. */
+  readonly modelName: string;
+  /** Changes whenever ids of the same text could change: engine process, model file, template. Keys the segment cache. */
+  readonly identity: string;
+  readonly engine: string;
+  readonly build: string;
+  readonly modelPath: string;
+  /** Short hash of the chat template; '' if the model has none. */
+  readonly templateHash: string;
+  readonly templateFirstLine: string;
+  readonly templateWritesDate: boolean;
+  readonly bos?: Marker;
+  readonly eos?: Marker;
+  /** Ids that the route's tokenization adds in front of text; [] or [bos]. */
+  readonly addedPrefix: { readonly chat: readonly number[]; readonly completion: readonly number[] };
+  /** Ids that it adds at the end (EOS for a few models). */
+  readonly addedSuffix: { readonly chat: readonly number[]; readonly completion: readonly number[] };
+  /** Proven boundaries, longest text first. */
+  readonly markers: readonly Marker[];
+  /** Learnt by rendering with and without `add_generation_prompt`; absent if the template writes none. */
+  readonly generationPrompt?: Tail;
+  /** What the template writes after the generation prompt when thinking is off; absent if nothing. */
+  readonly thinkTail?: Tail;
+  /** [] if the template has no role markers: then nothing is said about raw prompts. */
+  readonly roleMarkers: readonly RoleMarker[];
+  /** Context per slot in tokens; 0 if not told. */
+  readonly contextTokens: number;
+  readonly slots: number;
+  /** Text that stands for media in a rendered prompt; differs per process on llama-server. '' if none. */
+  readonly mediaMarker: string;
+}

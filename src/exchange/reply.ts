@@ -1,0 +1,56 @@
+/** What the engine said about its own work: filled by the adapter's reply reader while the bytes stream by. */
+
+export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'other';
+
+export interface ChoiceReply {
+  /** The engine's index of the choice (choice index, or prompt index × n + choice). */
+  readonly index: number;
+  readonly finishReason?: FinishReason;
+  /** Ids that the engine evaluated or reused for this choice's prompt; absent if the reply does not say. */
+  readonly promptTokens?: number;
+  /** Prompt ids that were not recomputed; absent means unknown, not zero. */
+  readonly cachedTokens?: number;
+  readonly completionTokens?: number;
+  /** The reply's own prefill rate in tokens per second. */
+  readonly prefillTokensPerSecond?: number;
+  /** Generated ids where the reply carries them. */
+  readonly generatedIds?: readonly number[];
+  /** Argument texts of tool calls parse as JSON; absent if there are none. */
+  readonly toolArgumentsValid?: boolean;
+  /** The choice produced answer text (not only reasoning). */
+  readonly hasAnswerText: boolean;
+  readonly hasReasoning: boolean;
+  readonly hasToolCalls: boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** True once any generation data has arrived: the engine then has the prompt in its cache. */
+  readonly started: boolean;
+  /** True if the reply ended as the protocol says (final object, `[DONE]`), not cut. */
+  readonly complete: boolean;
+  readonly choices: readonly ChoiceReply[];
+  /** The reply was not readable (compressed, larger than what is kept, not the expected shape); counts are absent. */
+  readonly unreadReason?: 'compressed' | 'too-large' | 'unexpected-shape' | 'engine-error';
+}
+
+/** How an exchange ended. */
+export const outcomes = [
+  'completed',
+  'rejected',
+  'client-aborted',
+  'upstream-failed',
+  'proxy-failed',
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** Reads a reply incrementally. Every byte is shown to it once, in order; it keeps no more than it was allowed. */
+export interface ReplyReader {
+  /** `contentType` and `contentEncoding` as sent by the engine, lower case, '' if absent. */
+  start(status: number, contentType: string, contentEncoding: string): void;
+  push(chunk: Buffer): void;
+  /** Once; `cut` if the upstream died or the client left. */
+  end(cut: boolean): Reply;
+  /** True once generation data was seen. */
+  readonly started: boolean;
+}

@@ -1,0 +1,59 @@
+/** The typed request: what a generation body says, read from the bytes and never written back. */
+
+/** A JSON value as parsed. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** Keys and indexes from the body's root to a value. */
+export type JsonPath = readonly (string | number)[];
+
+/** One prompt of a raw route, in one of the forms that engines accept (engine-protocols, section 2.2). */
+export type RawPrompt =
+  | { readonly form: 'text'; readonly text: string; readonly path: JsonPath }
+  | { readonly form: 'ids'; readonly ids: readonly number[]; readonly path: JsonPath }
+  | { readonly form: 'mixed'; readonly items: readonly (string | number)[]; readonly path: JsonPath }
+  | { readonly form: 'media'; readonly path: JsonPath };
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly value: JsonObject;
+}
+
+interface RequestCommon {
+  /** The body as parsed; the bytes themselves are `body`. */
+  readonly json: JsonObject;
+  readonly body: Buffer;
+  /** The `model` that the client names; absent if it names none. */
+  readonly model?: string;
+  readonly stream: boolean;
+  /** How many answers per prompt (`n`), at least 1. */
+  readonly choices: number;
+  /** The client's own explicit limit on generated tokens; absent if it set none. */
+  readonly maxTokens?: number;
+}
+
+export interface ChatRequest extends RequestCommon {
+  readonly kind: 'chat';
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly Json[];
+  /** True if a part of a message is an image, audio or video: the engine's token counts then differ from ours. */
+  readonly hasMedia: boolean;
+}
+
+export interface CompletionRequest extends RequestCommon {
+  readonly kind: 'completion';
+  /** In the order of the engine's prompt indexes; never empty. */
+  readonly prompts: readonly RawPrompt[];
+}
+
+export type GenerationRequest = ChatRequest | CompletionRequest;
+
+/** Why a body can't be read. Such a request is forwarded as it is, so that the engine gives its own error. */
+export type UnreadableReason =
+  'not-json' | 'not-utf8' | 'byte-order-mark' | 'lone-surrogate' | 'too-deep' | 'wrong-shape';
+
+export type RequestReading =
+  | { readonly readable: true; readonly request: GenerationRequest }
+  | { readonly readable: false; readonly reason: UnreadableReason };

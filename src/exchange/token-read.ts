@@ -1,0 +1,62 @@
+/** Token ids are known, with their source, or unknown, with a reason. Unknown is never turned into "clean". */
+
+export const unknownReasons = [
+  'body-too-large',
+  'budget-exhausted',
+  'compressed-body',
+  'engine-cannot',
+  'engine-loading',
+  'engine-sleeping',
+  'engine-unreachable',
+  'exempt',
+  'facts-missing',
+  'held-bytes-exhausted',
+  'inspection-failed',
+  'media',
+  'model-not-loaded',
+  'oracle-error',
+  'oracle-refused',
+  'oracle-timeout',
+  'route-not-inspected',
+  'unreadable-body',
+] as const;
+/** Closed set: the value is a metric label and stands in the `tokenweir-inspection` header. */
+export type UnknownReason = (typeof unknownReasons)[number];
+
+export interface Unknown {
+  readonly known: false;
+  readonly reason: UnknownReason;
+}
+
+export function unknown(reason: UnknownReason): Unknown {
+  return { known: false, reason };
+}
+
+/** One prompt's ids as the engine will feed them to the model. */
+export interface KnownTokens {
+  readonly known: true;
+  readonly ids: Uint32Array;
+  /** `engine`: tokenized by the engine (possibly memoised); `client`: the client sent ids. */
+  readonly source: 'engine' | 'client';
+  /** The text that was tokenized, before BOS; absent for ids from the client. Lives only as long as the exchange. */
+  readonly text?: string;
+  /** Keyed digests of the text's segments, in order, and the token offset at which each starts. */
+  readonly segments?: readonly SegmentRead[];
+}
+
+export interface SegmentRead {
+  readonly key: string;
+  /** Index into `ids` of the segment's first token. */
+  readonly tokenStart: number;
+  /** UTF-16 offset into `text` of the segment's first character. */
+  readonly textStart: number;
+}
+
+export type TokenRead = KnownTokens | Unknown;
+
+/** The first ids of a prompt: enough to judge its head, without waiting for the rest. */
+export interface KnownHead {
+  readonly known: true;
+  readonly ids: readonly number[];
+}
+export type HeadRead = KnownHead | Unknown;
