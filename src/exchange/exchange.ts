@@ -29,6 +29,8 @@ export interface Exchange {
   readonly receivedAtMs: number;
   readonly route: Route;
   readonly client: ClientIdentity;
+  /** The trace id of the client's `traceparent`, 32 hex digits; absent if it sent none. */
+  readonly traceId?: string;
   /** Bounded label from the engine's own list; `unknown` until facts are known. */
   modelName: string;
   /** Stage read. Absent for bodies that are not inspected or not readable. */
@@ -41,6 +43,8 @@ export interface Exchange {
   prompts: readonly TokenRead[];
   /** Stage session; absent where no ids are known or the request has several prompts. */
   session?: SessionMatch;
+  /** Lower bound of the prompt tokens that the engine's own rule lets it reuse; absent if not computed. */
+  reusableTokens?: number;
   findings: Finding[];
   /** Detectors that could not be asked, and why. */
   skipped: { readonly kind: FindingKind; readonly reason: UnknownReason }[];

@@ -1,0 +1,90 @@
+/** A finding as it leaves the process: logs, the findings API, the inspector page. Never holds prompt text or raw ids. */
+import type { Action, Exchange } from './exchange.ts';
+import type { Culprit, Finding, FindingKind, Severity } from './finding.ts';
+import type { RouteKind } from './route.ts';
+
+export const pieceClasses = [
+  'control',
+  'text',
+  'whitespace',
+  'digits',
+  'punctuation',
+  'media',
+  'unknown',
+] as const;
+/** What sort of token a piece is: enough to read a window by, not enough to read the prompt. */
+export type PieceClass = (typeof pieceClasses)[number];
+
+export interface MaskedPiece {
+  /** Index into the prompt's ids. */
+  readonly position: number;
+  readonly class: PieceClass;
+  /** A control token's own text; of ordinary pieces only with `privacy.showText`. */
+  readonly text?: string;
+  /** Keyed pseudonym of the token id: equal ids have equal pseudonyms, nothing else can be read from it. */
+  readonly id?: string;
+}
+
+/** The tokens around a finding's place, in order. */
+export interface MaskedWindow {
+  /** Position of the first piece. */
+  readonly start: number;
+  readonly pieces: readonly MaskedPiece[];
+}
+
+export interface FindingRecord {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly requestId: string;
+  readonly traceId?: string;
+  readonly model: string;
+  readonly route: RouteKind;
+  /** The operator's name for the client, else its keyed pseudonym. */
+  readonly client: string;
+  /** Keyed pseudonym; absent where the request belongs to no session. */
+  readonly session?: string;
+  readonly kind: FindingKind;
+  readonly cause?: string;
+  readonly severity: Severity;
+  readonly culprit: Culprit;
+  readonly promptIndex: number;
+  /** Token range, half open; absent where the fact has no place. */
+  readonly tokens?: { readonly start: number; readonly end: number };
+  readonly lostTokens?: number;
+  readonly field?: string;
+  readonly message: string;
+  readonly advice: string;
+  readonly action: Action;
+  readonly window?: MaskedWindow;
+}
+
+/** Copies what may leave the process out of an exchange and one of its findings; the repair's edits stay behind. */
+export function recordFinding(
+  exchange: Exchange,
+  finding: Finding,
+  at: Date,
+  window?: MaskedWindow,
+): FindingRecord {
+  const { kind, severity, culprit, promptIndex, message, advice } = finding;
+  return {
+    time: at.toISOString(),
+    requestId: exchange.id,
+    ...(exchange.traceId !== undefined && { traceId: exchange.traceId }),
+    model: exchange.modelName,
+    route: exchange.route.kind,
+    client: exchange.client.name ?? exchange.client.pseudonym,
+    ...(exchange.session && { session: exchange.session.session }),
+    kind,
+    ...(finding.cause !== undefined && { cause: finding.cause }),
+    severity,
+    culprit,
+    promptIndex,
+    ...(finding.tokens && { tokens: finding.tokens }),
+    ...(finding.lostTokens !== undefined && { lostTokens: finding.lostTokens }),
+    ...(finding.field !== undefined && { field: finding.field }),
+    message,
+    advice,
+    action: exchange.action,
+    ...(window && { window }),
+  };
+}
