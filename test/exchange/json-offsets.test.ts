@@ -1,0 +1,123 @@
+// The scanner against JSON.parse: whatever JSON.parse reads at a path, the located bytes must say the same.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { locateString, locateStringPrefix, locateValue } from '../../src/exchange/json-offsets.ts';
+import type { Json, JsonPath } from '../../src/exchange/request.ts';
+import { chooser, writeJson, writeString } from './json-writing.ts';
+
+const jsonValues = fc.jsonValue({ stringUnit: 'binary' }) as fc.Arbitrary<Json>;
+
+function* paths(value: Json, path: JsonPath = []): Generator<[JsonPath, Json]> {
+  yield [path, value];
+  if (Array.isArray(value)) {
+    for (const [index, element] of (value as readonly Json[]).entries())
+      yield* paths(element, [...path, index]);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, member] of Object.entries(value)) yield* paths(member, [...path, key]);
+  }
+}
+
+function slice(body: Buffer, range: { start: number; end: number } | undefined): string | undefined {
+  return range && body.toString('utf8', range.start, range.end);
+}
+
+describe('locateValue', () => {
+  it('finds every value that JSON.parse finds, in any white space and escapes', () => {
+    fc.assert(
+      fc.property(jsonValues, fc.nat(), (value, seed) => {
+        const body = Buffer.from(writeJson(value, chooser(seed)));
+        const parsed = JSON.parse(body.toString()) as Json;
+        for (const [path, expected] of paths(parsed)) {
+          const text = slice(body, locateValue(body, path));
+          assert.ok(text !== undefined, JSON.stringify(path));
+          assert.deepEqual(JSON.parse(text), expected);
+          assert.equal(text.trim(), text);
+        }
+      }),
+    );
+  });
+
+  it('takes the last of duplicate keys, as JSON.parse does', () => {
+    const body = Buffer.from('{"prompt":"first","n":1,"pr\\u006fmpt":"second","prompts":3}');
+    assert.equal(slice(body, locateValue(body, ['prompt'])), '"second"');
+  });
+
+  it('finds nothing where there is nothing', () => {
+    const body = Buffer.from('{"a":[1,{"b":2}],"c":"x"}');
+    for (const path of [['b'], ['a', 2], ['a', -1], ['a', 'b'], ['c', 0], ['a', 1, 'b', 0], [0]]) {
+      assert.equal(locateValue(body, path), undefined, JSON.stringify(path));
+    }
+  });
+
+  it('does not take a quote, comma or brace inside a string for structure', () => {
+    const long = 'x'.repeat(200);
+    const body = Buffer.from(JSON.stringify({ a: `\\","b":1}${long}\\\\"${long}`, b: `${long}\\` }));
+    assert.equal(slice(body, locateValue(body, ['b'])), JSON.stringify(`${long}\\`));
+  });
+
+  it('survives any bytes', () => {
+    const noise = fc.oneof(
+      fc.uint8Array({ maxLength: 400 }),
+      fc
+        .string({
+          unit: fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', 'u', '0', ' ', 'a', 't'),
+          maxLength: 400,
+        })
+        .map((text) => Buffer.from(text)),
+    );
+    fc.assert(
+      fc.property(noise, fc.array(fc.oneof(fc.constantFrom('a', 't', ''), fc.nat(3))), (bytes, path) => {
+        const body = Buffer.from(bytes);
+        const range = locateValue(body, path);
+        if (range) assert.ok(range.start < range.end && range.end <= body.length);
+        locateStringPrefix(body, path, 'at');
+      }),
+    );
+  });
+
+  it('does not recurse', () => {
+    const deep = 1_000_000;
+    const body = Buffer.from(`{"a":${'['.repeat(deep)}${']'.repeat(deep)},"b":7}`);
+    assert.equal(slice(body, locateValue(body, ['b'])), '7');
+  });
+});
+
+describe('locateString', () => {
+  it('gives the bytes between the quotes, and nothing for other values', () => {
+    const body = Buffer.from('{"s": "a\\"b" , "empty":"","n":1,"list":["é"]}');
+    assert.equal(slice(body, locateString(body, ['s'])), 'a\\"b');
+    assert.equal(slice(body, locateString(body, ['empty'])), '');
+    assert.equal(slice(body, locateString(body, ['list', 0])), 'é');
+    assert.equal(locateString(body, ['n']), undefined);
+    assert.equal(locateString(Buffer.from('{"s":"open'), ['s']), undefined);
+  });
+});
+
+describe('locateStringPrefix', () => {
+  it('cuts exactly the prefix, however it is escaped', () => {
+    const texts = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(texts, texts, fc.nat(), (prefix, rest, seed) => {
+        const body = Buffer.from(`[${writeString(prefix + rest, chooser(seed))}]`);
+        const range = locateStringPrefix(body, [0], prefix);
+        assert.ok(range !== undefined);
+        const without = Buffer.concat([body.subarray(0, range.start), body.subarray(range.end)]);
+        assert.deepEqual(JSON.parse(without.toString()), [rest]);
+        assert.equal(locateStringPrefix(body, [0], `${prefix + rest}x`), undefined);
+      }),
+    );
+  });
+
+  it('maps escapes to characters', () => {
+    const body = Buffer.from('{"prompt":"\\u003cbos\\u003E<bos>hi"}');
+    assert.equal(slice(body, locateStringPrefix(body, ['prompt'], '<bos>')), '\\u003cbos\\u003E');
+    assert.equal(locateStringPrefix(body, ['prompt'], '<eos>'), undefined);
+  });
+
+  it('does not cut a surrogate pair in half', () => {
+    const body = Buffer.from('["😀"]');
+    assert.equal(locateStringPrefix(body, [0], '\ud83d'), undefined);
+    assert.equal(slice(body, locateStringPrefix(body, [0], '😀')), '😀');
+  });
+});
