@@ -52,7 +52,13 @@ export type GenerationRequest = ChatRequest | CompletionRequest;
 
 /** Why a body can't be read. Such a request is forwarded as it is, so that the engine gives its own error. */
 export type UnreadableReason =
-  'not-json' | 'not-utf8' | 'byte-order-mark' | 'lone-surrogate' | 'too-deep' | 'wrong-shape';
+  | 'not-json'
+  | 'not-utf8'
+  | 'byte-order-mark'
+  | 'lone-surrogate'
+  | 'too-deep'
+  | 'too-many-values'
+  | 'wrong-shape';
 
 export type RequestReading =
   | { readonly readable: true; readonly request: GenerationRequest }

@@ -1,0 +1,204 @@
+// What a body says, in every form that llama-server takes, and which bodies are left unread for the engine to refuse.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { maxValues } from '../../src/exchange/body-reader.ts';
+import type { ChatRequest, CompletionRequest, UnreadableReason } from '../../src/exchange/request.ts';
+import { readRequest } from '../../src/exchange/request-reader.ts';
+
+function completion(body: string | Buffer): CompletionRequest {
+  const reading = readRequest(Buffer.from(body), 'completion');
+  assert.ok(reading.readable && reading.request.kind === 'completion', String(body));
+  return reading.request;
+}
+
+function chat(fields: object): ChatRequest {
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], ...fields });
+  const reading = readRequest(Buffer.from(body), 'chat');
+  assert.ok(reading.readable && reading.request.kind === 'chat', body);
+  return reading.request;
+}
+
+function refuses(kind: 'chat' | 'completion', body: string | Buffer, reason: UnreadableReason): void {
+  const shown = body.toString().slice(0, 100);
+  assert.deepEqual(readRequest(Buffer.from(body), kind), { readable: false, reason }, shown);
+}
+
+const prompt = ['prompt'];
+
+describe('readRequest: prompts of a raw route', () => {
+  const forms: [string, unknown, CompletionRequest['prompts']][] = [
+    ['text', 'a', [{ form: 'text', text: 'a', path: prompt }]],
+    ['empty text', '', [{ form: 'text', text: '', path: prompt }]],
+    ['ids', [1, 2, 2147483647], [{ form: 'ids', ids: [1, 2, 2147483647], path: prompt }]],
+    ['mixed', [1, 'a', 2], [{ form: 'mixed', items: [1, 'a', 2], path: prompt }]],
+    [
+      'two texts',
+      ['a', 'b'],
+      [
+        { form: 'text', text: 'a', path: ['prompt', 0] },
+        { form: 'text', text: 'b', path: ['prompt', 1] },
+      ],
+    ],
+    [
+      'two lists of ids',
+      [[1, 2], [3]],
+      [
+        { form: 'ids', ids: [1, 2], path: ['prompt', 0] },
+        { form: 'ids', ids: [3], path: ['prompt', 1] },
+      ],
+    ],
+    [
+      'three of a kind each',
+      [{ prompt_string: 'p' }, 'a', [1, 'b']],
+      [
+        { form: 'text', text: 'p', path: ['prompt', 0, 'prompt_string'] },
+        { form: 'text', text: 'a', path: ['prompt', 1] },
+        { form: 'mixed', items: [1, 'b'], path: ['prompt', 2] },
+      ],
+    ],
+    ['an object', { prompt_string: 'p' }, [{ form: 'text', text: 'p', path: ['prompt', 'prompt_string'] }]],
+    [
+      'an object with a mixed array',
+      { prompt_string: ['a', 7] },
+      [{ form: 'mixed', items: ['a', 7], path: ['prompt', 'prompt_string'] }],
+    ],
+    [
+      'an object with ids',
+      { prompt_string: [5, 7] },
+      [{ form: 'ids', ids: [5, 7], path: ['prompt', 'prompt_string'] }],
+    ],
+    [
+      'an object with media',
+      { prompt_string: 'a <__media__>', multimodal_data: ['AA=='] },
+      [{ form: 'media', path: ['prompt', 'prompt_string'] }],
+    ],
+  ];
+  for (const [name, value, prompts] of forms) {
+    it(`reads ${name}`, () => {
+      assert.deepEqual(completion(JSON.stringify({ prompt: value })).prompts, prompts);
+    });
+  }
+
+  for (const value of [
+    undefined,
+    null,
+    7,
+    true,
+    [],
+    [null],
+    ['a', null],
+    [[]],
+    [['a', 'b']],
+    [1, null],
+    [1, [2]],
+    [-1, 2],
+    [1.5],
+    [2147483648],
+    [1, 'a', -1],
+    {},
+    { prompt_string: 7 },
+    { prompt_string: [] },
+    { prompt_string: ['a', true] },
+    { multimodal_data: ['AA=='] },
+  ]) {
+    it(`leaves ${value === undefined ? 'a missing prompt' : JSON.stringify(value)} to the engine`, () => {
+      refuses('completion', JSON.stringify({ prompt: value }), 'wrong-shape');
+    });
+  }
+
+  it('takes the last of duplicate keys', () => {
+    assert.deepEqual(completion('{"prompt":"a","prompt":"b"}').prompts, [
+      { form: 'text', text: 'b', path: prompt },
+    ]);
+  });
+});
+
+describe('readRequest: chat', () => {
+  it('reads messages, tools and model', () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    const request = chat({ model: 'm', tools, prompt: 7 });
+    assert.deepEqual(request.messages, [{ role: 'user', value: { role: 'user', content: 'hi' } }]);
+    assert.deepEqual(request.tools, tools);
+    assert.equal(request.model, 'm');
+    assert.equal(request.hasMedia, false);
+  });
+
+  it('sees media among the parts', () => {
+    for (const type of ['image_url', 'input_audio', 'input_video', 'video_url']) {
+      const content = [{ type: 'text', text: 'see' }, { type }];
+      assert.equal(chat({ messages: [{ role: 'user', content }] }).hasMedia, true, type);
+    }
+    const text = [{ type: 'text', text: 'image_url' }, null, 7];
+    assert.equal(chat({ messages: [{ role: 'user', content: text }] }).hasMedia, false);
+  });
+
+  it('leaves wrong messages to the engine', () => {
+    for (const messages of [undefined, null, 'hi', {}, [], ['hi'], [null], [[]], [{}], [{ role: 1 }]]) {
+      refuses('chat', JSON.stringify({ messages }), 'wrong-shape');
+    }
+  });
+});
+
+describe('readRequest: options', () => {
+  it('streams only for true', () => {
+    assert.equal(chat({ stream: true }).stream, true);
+    for (const stream of [false, 1, 'true', null]) assert.equal(chat({ stream }).stream, false);
+  });
+
+  it('counts the choices', () => {
+    assert.equal(chat({ n: 3 }).choices, 3);
+    assert.equal(chat({ n_cmpl: 2 }).choices, 2);
+    for (const n of [undefined, null, 0, -1, 1.5, '2']) assert.equal(chat({ n }).choices, 1);
+  });
+
+  it('takes the first token limit that is not null', () => {
+    assert.equal(chat({ max_tokens: 5 }).maxTokens, 5);
+    assert.equal(chat({ max_tokens: 5, max_completion_tokens: 6 }).maxTokens, 6);
+    assert.equal(chat({ max_tokens: 5, max_completion_tokens: 6, n_predict: 0 }).maxTokens, 0);
+    assert.equal(chat({ n_predict: null, max_tokens: 5 }).maxTokens, 5);
+    assert.equal('maxTokens' in chat({ n_predict: -1, max_tokens: 5 }), false);
+    assert.equal('maxTokens' in chat({}), false);
+  });
+});
+
+describe('readRequest: unreadable bodies', () => {
+  const nested = (depth: number): string => `{"prompt":"a","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+
+  it('says why', () => {
+    refuses('chat', '{"messages":', 'not-json');
+    refuses('chat', '', 'not-json');
+    refuses('completion', '{"prompt":"a"}\0', 'not-json');
+    refuses('completion', '[{"prompt":"a"}]', 'wrong-shape');
+    refuses('completion', 'null', 'wrong-shape');
+    refuses('completion', '\ufeff{"prompt":"a"}', 'byte-order-mark');
+    refuses('completion', Buffer.from('{"prompt":"\xff"}', 'latin1'), 'not-utf8');
+    refuses(
+      'completion',
+      Buffer.from([...Buffer.from('{"prompt":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d]),
+      'not-utf8',
+    );
+  });
+
+  it('refuses half surrogate pairs, in any value or key', () => {
+    for (const body of [
+      '{"prompt":"\\ud800"}',
+      '{"prompt":"\\uDFFF\\uD800"}',
+      '{"prompt":"a","\\udc00":1}',
+      '{"prompt":"a","x":[{"y":["\\ud83d"]}]}',
+    ]) {
+      refuses('completion', body, 'lone-surrogate');
+    }
+    assert.equal(completion('{"prompt":"\\ud83d\\ude00"}').prompts.length, 1);
+    assert.equal(completion('{"prompt":"\\\\ud800"}').prompts.length, 1);
+  });
+
+  it('reads 512 levels and no more', () => {
+    assert.equal(completion(nested(511)).prompts.length, 1);
+    refuses('completion', nested(512), 'too-deep');
+    refuses('completion', '['.repeat(2_000_000), 'too-deep');
+  });
+
+  it('builds no object of more values than any prompt needs', () => {
+    refuses('completion', `{"prompt":[${'1,'.repeat(maxValues)}1]}`, 'too-many-values');
+  });
+});
