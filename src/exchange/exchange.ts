@@ -37,6 +37,8 @@ export interface Exchange {
   request?: GenerationRequest;
   /** Stage ask. */
   facts?: ModelFacts;
+  /** What the operator's configuration says about the model; absent if nothing. */
+  modelKind?: 'instruct' | 'base';
   /** One per prompt index; filled for blocking detectors first. */
   heads: readonly HeadRead[];
   /** One per prompt index. */

@@ -9,15 +9,19 @@ export interface PartDigest {
 /** A text's lines as digests, with digests of the line after times or dates in it are masked out. Keeps no text. */
 export interface LineDigests {
   readonly lines: readonly string[];
+  /** Each line with its times of day masked; the same string as in `lines` where the line has none. */
   readonly timeMasked: readonly string[];
+  /** Each line with its times and its dates masked; the same string as in `timeMasked` where it has no date. */
   readonly dateMasked: readonly string[];
   /** Indexes of lines that are a per-request attribution line. */
   readonly attributionLines: readonly number[];
+  /** The smallest keyed hashes of the text's words, ascending: enough to estimate how many words two texts share. */
+  readonly wordSketch: readonly number[];
 }
 
 /** Digests of everything in a request that can reach the prompt. */
 export interface RequestDigest {
-  /** All messages that are not system or developer, in order. */
+  /** All messages that are not system or developer, in order; of a raw prompt, its turns as its role markers cut them. */
   readonly messages: readonly PartDigest[];
   /** Roles beside `messages`, same order. */
   readonly roles: readonly string[];
@@ -33,18 +37,21 @@ export interface Turn {
   readonly ids: Uint32Array;
   /** Ids generated after the prompt, where the reply carried them; else empty. */
   readonly generated: Uint32Array;
+  /** Absent for a raw prompt in which no role marker shows where its turns are. */
   readonly digest?: RequestDigest;
-  /** Segment keys of a raw prompt; [] for chat. */
-  readonly segmentKeys: readonly string[];
   /** Length in tokens of the generation prompt and think tail at the end of `ids`. */
   readonly tail: { readonly generationPrompt: number; readonly think: number };
+  /** The order in which the requests arrived at the store; a turn never replaces a later one. */
   readonly sequence: number;
 }
 
 export interface SessionMatch {
   /** Keyed pseudonym of the session; safe to log. */
   readonly session: string;
+  /** `ancestor` also where there is none yet: the request then starts a session of its own. */
   readonly keySource: 'header' | 'prompt-cache-key' | 'ancestor';
+  /** Becomes the turn's own when it is remembered. */
+  readonly sequence: number;
   /** Absent for a session's first turn or a new head. */
   readonly ancestor?: Turn;
   /** Leading messages in common with the ancestor. */
@@ -52,6 +59,6 @@ export interface SessionMatch {
   /** Ids in common with the ancestor's prompt (and generated ids, where known). */
   readonly commonTokens: number;
   readonly digest?: RequestDigest;
-  /** True if the client replaced the ancestor's newest message and goes on from there: a branch, not a break. */
+  /** True if the client left the ancestor's newest message, or more, behind on purpose: a branch, not a break. */
   readonly branches: boolean;
 }
