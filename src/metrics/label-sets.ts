@@ -1,0 +1,63 @@
+/**
+ * Closed label sets that no noun owns. A label value outside its set must not compile: open sets make open series.
+ * The sets of `engines/` are repeated here so that metrics stay below them; a drift test compares the two.
+ */
+import type { BreakCause, Culprit, FindingKind, Severity } from '../exchange/finding.ts';
+import { routeKinds } from '../exchange/route.ts';
+
+/** Routes that make exchanges: everything but `pass`. */
+export const generationRoutes = routeKinds.filter((kind) => kind !== 'pass');
+
+export const inspectionResults = ['ok', 'late', 'unknown'] as const;
+
+/** `partial`: some prompts or choices of the reply told their count, others did not. */
+export const countCheckResults = ['match', 'mismatch', 'absent', 'partial'] as const;
+export type CountCheckResult = (typeof countCheckResults)[number];
+
+/** `whole` is the time from the body's last byte to the decision; it is not the sum of the others. */
+export const inspectionStages = ['read', 'ask', 'session', 'detect', 'decide', 'whole'] as const;
+export type InspectionStage = (typeof inspectionStages)[number];
+
+export const oracleNames = ['props', 'models', 'apply-template', 'tokenize', 'detokenize'] as const;
+export type OracleName = (typeof oracleNames)[number];
+
+export const oracleResults = ['ok', 'refused', 'error', 'timeout', 'unreachable', 'breaker-open'] as const;
+export type OracleResult = (typeof oracleResults)[number];
+
+/** Where tokens came from: kept segments, the engine, or the sampled window that checks the kept ones. */
+export const tokenSources = ['cache', 'engine', 'check'] as const;
+export type TokenSource = (typeof tokenSources)[number];
+
+/** How an exchange found its session; `new`: it matched none. */
+export const lookupSources = ['header', 'prompt-cache-key', 'ancestor', 'new'] as const;
+export type LookupSource = (typeof lookupSources)[number];
+
+/** Why remembered turns were dropped: the bound in bytes, the age, or a newer head in a full session. */
+export const evictionReasons = ['bytes', 'age', 'heads'] as const;
+export type EvictionReason = (typeof evictionReasons)[number];
+
+export const factNames = ['template', 'bos', 'context', 'build', 'markers', 'restart'] as const;
+export type FactName = (typeof factNames)[number];
+
+/** The severities that each kind can have without the operator's doing; their series start at 0. */
+export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> = {
+  'count-mismatch': ['warning'],
+  'double-bos': ['error'],
+  'output-truncated': ['info', 'warning', 'error'],
+  'prefix-break': ['info', 'warning'],
+  'raw-prompt': ['info', 'warning'],
+};
+
+/** The culprits that each cause can have; their series start at 0. */
+export const causeCulprits: Readonly<Record<BreakCause, readonly Culprit[]>> = {
+  'attribution-line': ['client'],
+  'empty-think-tail': ['template'],
+  'history-edited': ['client'],
+  retokenised: ['template'],
+  'tools-changed': ['client'],
+  'tools-reordered': ['client'],
+  unknown: ['client', 'template'],
+  'volatile-date': ['client'],
+  'volatile-text': ['client'],
+  'volatile-time': ['client'],
+};
