@@ -1,0 +1,8 @@
+// What the demo engine uses of @huggingface/tokenizers. Its own declarations import files without extensions, which
+// Node's module resolution rejects, so every type of it would be an error type.
+declare module '@huggingface/tokenizers' {
+  export class Tokenizer {
+    constructor(tokenizerJson: object, config: object);
+    encode(text: string, options?: { add_special_tokens?: boolean }): { readonly ids: readonly number[] };
+  }
+}
