@@ -1,6 +1,9 @@
 // Proves the test support itself: the models that we write make a real llama-server give the ids and counts of the
 // models they stand for.
 import assert from 'node:assert/strict';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { byteModelFile } from './gguf/byte-model.ts';
@@ -157,6 +160,23 @@ describe('a llama-server of a test', { skip: qwen3.skip }, () => {
     }
     assert.equal(status, 503);
     await (await starting).stop();
+  });
+
+  it('serves several models in router mode, each in a process that ends with it', async () => {
+    const models = await mkdtemp(join(tmpdir(), 'tokenweir-models-'));
+    try {
+      await copyFile(await file(), join(models, 'small.gguf'));
+      const server = await startLlamaServer({ args: ['--models-dir', models] });
+      const body = { content: 'a the', model: 'small' };
+      const unloaded = await postJson(`${server.url}/tokenize?autoload=false`, body);
+      assert.equal(unloaded.status, 400);
+      const loaded = await postJson(`${server.url}/tokenize`, body);
+      assert.deepEqual(loaded.body, { tokens: [97, 258] });
+      await server.stop();
+      assert.match(server.log(), /instance name=small exited/);
+    } finally {
+      await rm(models, { recursive: true });
+    }
   });
 
   it('says why it did not start', async () => {

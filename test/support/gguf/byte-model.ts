@@ -33,7 +33,7 @@ const merges = ['Ġ t', 'h e', 'Ġt he', 'i n', 'e r', 'Ġ a', 'o n'];
 export function byteModelFile(model: ByteModel): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify(model)).digest('hex').slice(0, 16);
   const vocabulary = vocabularyOf(model);
-  return cached(`gguf/${model.name}-${digest}-${modelVersion}.gguf`, (path) =>
+  return cached(`gguf-${modelVersion}/${digest}/${model.name}.gguf`, (path) =>
     writeModel(path, model.name, vocabulary),
   );
 }

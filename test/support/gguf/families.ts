@@ -32,11 +32,11 @@ type TokenizerJson = z.infer<typeof tokenizerJson>;
 const tokenizerConfig = z.object({ chat_template: z.string() });
 
 /**
- * The path of a GGUF file (19–34 MB) with the family's vocabulary, merges, special tokens and chat template and random
+ * The path of a GGUF file (24–40 MB) with the family's vocabulary, merges, special tokens and chat template and random
  * weights. Made on first use, in a second or two, then cached.
  */
 export function modelFile(family: Family): Promise<string> {
-  return cached(`gguf/${family}-${modelVersion}.gguf`, async (path) => {
+  return cached(`gguf-${modelVersion}/${family}.gguf`, async (path) => {
     await writeModel(path, family, await vocabularyOf(family));
   });
 }

@@ -2,7 +2,7 @@
 // token ids, templates, counts, cache and timings are the engine's own.
 import { writeGguf, type GgufTensor, type GgufValue } from './writer.ts';
 
-/** Part of every model file's name; raise it when what is written changes, so that cached files are made anew. */
+/** Part of every model file's path; raise it when what is written changes, so that cached files are made anew. */
 export const modelVersion = 1;
 
 /** Values of `tokenizer.ggml.token_type`. */

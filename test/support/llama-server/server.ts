@@ -3,11 +3,15 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, Socket } from 'node:net';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findLlamaServer } from './binary.ts';
 
 export interface LlamaServerOptions {
-  /** Path of a GGUF file. Without one the server starts in router mode: see `--models-dir`. */
+  /**
+   * Path of a GGUF file; the model's name is the file's, e.g. `qwen3`. Without one the server starts in router mode:
+   * give `--models-dir FOLDER` then, whose files are the models.
+   */
   model?: string;
   /** Come after the defaults, so they win: `--parallel 2`, `--ctx-size 65536` (all slots together), one thread. */
   args?: readonly string[];
@@ -80,7 +84,7 @@ export async function freePort(): Promise<number> {
 
 function argumentsOf({ model, args = [], port = 0 }: LlamaServerOptions): string[] {
   return [
-    ...(model === undefined ? [] : ['--model', model]),
+    ...(model === undefined ? [] : ['--model', model, '--alias', basename(model, '.gguf')]),
     ...['--host', host, '--port', String(port), '--ctx-size', '65536', '--parallel', '2'],
     // One thread per server: more would spin against each other in parallel test files.
     ...['--threads', '1', '--no-warmup', '--no-ui', '--offline', '--log-colors', 'off'],
