@@ -1,0 +1,59 @@
+/**
+ * The seam between the transport (proxy/) and the inspection (pipeline): types only, nothing of HTTP libraries.
+ * The transport knows no tokens, the inspection knows no sockets.
+ */
+import type { Outcome } from './reply.ts';
+import type { Route } from './route.ts';
+import type { UnknownReason } from './token-read.ts';
+
+/** A request on a generation route, as the transport received it. For reading only: the bytes go on from the transport. */
+export interface IncomingRequest {
+  /** The client's `x-request-id`, else made by the transport. */
+  readonly id: string;
+  readonly receivedAtMs: number;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The request target as sent. */
+  readonly url: string;
+  /** Lower-case names; repeated headers joined. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly remoteAddress: string;
+  readonly route: Route;
+  /** The whole body, or why it was not held: too large, no room left, compressed, or a route that is not inspected. */
+  readonly body: Buffer | UnknownReason;
+}
+
+/** Headers that are added to the engine's own, or stand on our own answer. */
+export type AddedHeaders = readonly (readonly [name: string, value: string])[];
+
+export type Verdict =
+  | { readonly action: 'pass'; readonly responseHeaders: AddedHeaders }
+  | { readonly action: 'rewrite'; readonly body: Buffer; readonly responseHeaders: AddedHeaders }
+  | {
+      readonly action: 'reject';
+      readonly status: number;
+      readonly body: string;
+      readonly responseHeaders: AddedHeaders;
+    };
+
+/** Sees the engine's reply go by. Called by the transport in order; never throws, never blocks. */
+export interface ReplySink {
+  /** `contentType` and `contentEncoding` as sent by the engine, lower case, '' if absent. */
+  headers(status: number, contentType: string, contentEncoding: string): void;
+  chunk(bytes: Buffer): void;
+  /** Once, always, however the exchange ended; `httpStatus` is absent if the client got no status at all. */
+  end(outcome: Outcome, httpStatus: number | undefined): void;
+}
+
+export interface Inspection {
+  /** What to do; resolves within the inspection's own deadlines, never rejects. */
+  readonly verdict: Promise<Verdict>;
+  readonly reply: ReplySink;
+}
+
+export interface Inspector {
+  routeOf(method: string, path: string): Route;
+  /** `abandoned` fires when the client has left; the verdict is then no longer waited for. */
+  inspect(incoming: IncomingRequest, abandoned: AbortSignal): Inspection;
+}

@@ -1,0 +1,50 @@
+/**
+ * Header lists as they stand on the wire: name, value, name, value… in order, case and repetition as sent.
+ * Only hop-by-hop fields are taken out (RFC 9110, section 7.6.1); nothing is added, joined or renamed.
+ */
+
+/** Fields that concern one connection only, and the framing fields that each hop writes for itself. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Flat list of names and values, as in node's `rawHeaders`. */
+export type RawHeaders = readonly string[];
+
+function namedByConnection(headers: RawHeaders): Set<string> {
+  const named = new Set<string>();
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() !== 'connection') continue;
+    for (const token of (headers[at + 1] ?? '').split(',')) named.add(token.trim().toLowerCase());
+  }
+  return named;
+}
+
+/** The headers without hop-by-hop fields, without those that `Connection` names, and without `dropped` (lower case). */
+export function endToEnd(headers: RawHeaders, dropped: ReadonlySet<string> = new Set()): string[] {
+  const named = namedByConnection(headers);
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    const lower = name.toLowerCase();
+    if (hopByHop.has(lower) || named.has(lower) || dropped.has(lower)) continue;
+    kept.push(name, headers[at + 1] ?? '');
+  }
+  return kept;
+}
+
+/** The first value of a field, '' if it is absent. `name` in lower case. */
+export function firstValue(headers: RawHeaders, name: string): string {
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() === name) return headers[at + 1] ?? '';
+  }
+  return '';
+}
