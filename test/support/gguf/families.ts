@@ -42,7 +42,7 @@ export function modelFile(family: Family): Promise<string> {
 }
 
 /** A family's chat template, as its model file has it. */
-export async function chatTemplateOf(family: Family): Promise<string> {
+async function chatTemplateOf(family: Family): Promise<string> {
   return tokenizerConfig.parse(await packageJson(family, 'tokenizer_config')).chat_template;
 }
 
