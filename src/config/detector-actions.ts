@@ -1,0 +1,16 @@
+/** What each detector's findings allow the policy to do. A kind that is not listed can only be reported. */
+import type { Action } from '../exchange/exchange.ts';
+import type { FindingKind } from '../exchange/finding.ts';
+
+const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
+  'double-bos': ['rewrite', 'reject'],
+  'raw-prompt': ['reject'],
+};
+
+/** The actions that `detectors.<kind>.action` accepts, `pass` first. `rewrite` stands only where a repair is exact. */
+export function actionsFor(kind: FindingKind): readonly Action[] {
+  return ['pass', ...(beyondPass[kind] ?? [])];
+}
+
+/** What strict mode does where `detectors.<kind>.action` is not set; every other kind passes. */
+export const strictActions: Readonly<Partial<Record<FindingKind, Action>>> = { 'double-bos': 'reject' };

@@ -1,0 +1,33 @@
+/** What the configuration comes to for one detector or one request. Pure; the policy and the runner ask here. */
+import type { Action } from '../exchange/exchange.ts';
+import type { FindingKind, Severity } from '../exchange/finding.ts';
+import type { RouteKind } from '../exchange/route.ts';
+import { strictActions } from './detector-actions.ts';
+import type { Config } from './schema.ts';
+
+/** The action for findings of a kind: always `pass` in observe mode; in strict mode the configured one or its default. */
+export function effectiveAction(config: Config, kind: FindingKind): Action {
+  if (config.mode === 'observe') return 'pass';
+  return config.detectors[kind].action ?? strictActions[kind] ?? 'pass';
+}
+
+/**
+ * The severity of a finding: the configured one for its kind, else as reported. What a detector reports as `info` is
+ * so by design or by intent, and stays `info` whatever the kind is raised to.
+ */
+export function effectiveSeverity(config: Config, kind: FindingKind, reported: Severity): Severity {
+  return reported === 'info' ? reported : (config.detectors[kind].severity ?? reported);
+}
+
+/** True if an entry of `inspection.exempt` matches in every key that it has. */
+export function isExempt(
+  config: Config,
+  request: { readonly route: RouteKind; readonly client?: string; readonly model?: string },
+): boolean {
+  return config.inspection.exempt.some(
+    (entry) =>
+      (entry.route === undefined || entry.route === request.route) &&
+      (entry.client === undefined || entry.client === request.client) &&
+      (entry.model === undefined || entry.model === request.model),
+  );
+}
