@@ -1,0 +1,7 @@
+/** The table of commands, in the order of `--help`. A command's module is loaded only when it is called or listed. */
+import type { Command } from './command.ts';
+
+export const commandLoaders: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['config', async () => (await import('./config.ts')).command],
+  ['version', async () => (await import('./version.ts')).command],
+]);
