@@ -19,7 +19,7 @@ export interface MeterOptions {
 export interface Metrics {
   readonly meter: Meter;
   /** All metrics as text, in the form that `negotiateForm` chose. */
-  scrape(form: ExpositionForm): Promise<string>;
+  readonly scrape: (form: ExpositionForm) => Promise<string>;
 }
 
 /** Metrics on a registry of their own: two proxies in one process do not share them. */
