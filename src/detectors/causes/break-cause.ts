@@ -1,0 +1,71 @@
+/** Names the cause of a prefix break: the prompt's own tail, a change of the client's, or neither. */
+import type { BreakCause, Culprit, Severity } from '../../exchange/finding.ts';
+import type { GenerationRequest } from '../../exchange/request.ts';
+import type { SessionMatch, Turn } from '../../exchange/session-match.ts';
+import type { KnownTokens } from '../../exchange/token-read.ts';
+import { clientChanges, type ClientChange } from './client-change.ts';
+import { breakRange, renderedPlace } from './rendered-place.ts';
+
+export interface NamedBreak {
+  readonly cause: BreakCause;
+  readonly severity: Severity;
+  readonly culprit: Culprit;
+  /** The client's change that the break comes from; absent where it is not the client's. */
+  readonly change?: ClientChange;
+}
+
+/** Ids at the end of a text that ordinary tokenization may join with what follows it. */
+const joinableIds = 4;
+
+/** @param position index of the first id that differs from the ancestor's. */
+export function nameBreak(
+  match: SessionMatch,
+  ancestor: Turn,
+  request: GenerationRequest,
+  tokens: KnownTokens | undefined,
+  position: number,
+): NamedBreak {
+  const inTail = tailCause(ancestor, position);
+  if (inTail !== undefined) return { cause: inTail, severity: 'info', culprit: 'template' };
+  const changes =
+    ancestor.digest && match.digest ? clientChanges(ancestor.digest, match.digest, match.commonMessages) : [];
+  const change = changeAt(changes, request, tokens, position);
+  if (change !== undefined) {
+    const severity = change.cause === 'tools-changed' ? 'info' : 'warning';
+    return { cause: change.cause, severity, culprit: 'client', change };
+  }
+  if (changes.length === 0 && ancestor.ids.length - position <= joinableIds) {
+    return { cause: 'retokenised', severity: 'info', culprit: 'template' };
+  }
+  return { cause: 'unknown', severity: 'warning', culprit: request.kind === 'chat' ? 'template' : 'client' };
+}
+
+function tailCause({ ids, tail }: Turn, position: number): BreakCause | undefined {
+  if (position >= ids.length - tail.think) return 'empty-think-tail';
+  return position >= ids.length - tail.think - tail.generationPrompt ? 'retokenised' : undefined;
+}
+
+/**
+ * The change whose text is rendered first, for it makes the first difference. One that stands wholly before or wholly
+ * after the break's segment did not show where the ids part; one whose text is not found is believed last.
+ */
+function changeAt(
+  changes: readonly ClientChange[],
+  request: GenerationRequest,
+  tokens: KnownTokens | undefined,
+  position: number,
+): ClientChange | undefined {
+  const text = tokens?.text;
+  if (tokens === undefined || text === undefined) return changes[0];
+  const range = breakRange(tokens, position);
+  let first: { readonly change: ClientChange; readonly start: number } | undefined;
+  for (const change of changes) {
+    const place = renderedPlace(change, request, text);
+    if (place !== undefined && range !== undefined && (place.start >= range.end || place.end < range.start)) {
+      continue;
+    }
+    const start = place?.start ?? Infinity;
+    if (first === undefined || start < first.start) first = { change, start };
+  }
+  return first?.change;
+}

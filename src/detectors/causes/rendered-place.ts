@@ -1,0 +1,79 @@
+/**
+ * Where a changed part of the request stands in the rendered prompt, and whether a break can come from it. Positions are
+ * in the rendered text: tools often stand before the system text, so the order in the body says nothing.
+ */
+import { isObject } from '../../exchange/body-reader.ts';
+import type { GenerationRequest, Json } from '../../exchange/request.ts';
+import { contentText, instructs, systemText } from '../../exchange/system-text.ts';
+import type { KnownTokens } from '../../exchange/token-read.ts';
+import type { ClientChange } from './client-change.ts';
+
+/** UTF-16 offsets into the rendered text, half open; `end` is Infinity where the part's end is not known. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text that the break lies in, as narrow as the segments tell it. */
+export function breakRange({ segments, text }: KnownTokens, position: number): TextRange | undefined {
+  if (segments === undefined || text === undefined) return undefined;
+  const next = segments.findIndex(({ tokenStart }) => tokenStart > position);
+  const at = next < 0 ? segments.length - 1 : next - 1;
+  return {
+    start: segments[at]?.textStart ?? 0,
+    end: next < 0 ? text.length : (segments[next]?.textStart ?? text.length),
+  };
+}
+
+/** Undefined where the part's text is not found in the rendered prompt: then nothing is said about its place. */
+export function renderedPlace(
+  change: ClientChange,
+  request: GenerationRequest,
+  rendered: string,
+): TextRange | undefined {
+  if (request.kind !== 'chat') return undefined;
+  switch (change.part) {
+    case 'system':
+      return linesPlace(systemText(request) ?? '', change, rendered);
+    case 'tools':
+      return toolPlace(request.tools, change.index, rendered);
+    case 'history': {
+      const message = request.messages.filter((one) => !instructs(one))[change.index];
+      const text = contentText(message?.value['content']).trim();
+      const start = text === '' ? -1 : rendered.indexOf(text);
+      // A short message may stand in the prompt several times, and then its place is not known.
+      return start < 0 || rendered.lastIndexOf(text) !== start ? undefined : { start, end: Infinity };
+    }
+    case 'options':
+      return undefined;
+  }
+}
+
+function linesPlace(system: string, { index, end }: ClientChange, rendered: string): TextRange | undefined {
+  const trimmed = system.trim();
+  const at = trimmed === '' ? -1 : rendered.indexOf(trimmed);
+  if (at < 0) return undefined;
+  const origin = at - system.indexOf(trimmed);
+  const lines = system.split('\n');
+  const lengthOf = (count: number): number =>
+    Math.min(
+      system.length,
+      lines.slice(0, count).reduce((length, line) => length + line.length + 1, 0),
+    );
+  return { start: origin + lengthOf(index), end: origin + lengthOf(Math.max(end, index + 1)) };
+}
+
+/** A removed last tool has no place of its own; what is left of the list ends there. */
+function toolPlace(tools: readonly Json[], index: number, rendered: string): TextRange | undefined {
+  const name = toolName(tools[Math.min(index, tools.length - 1)]);
+  if (name === undefined) return undefined;
+  const quoted = rendered.indexOf(JSON.stringify(name));
+  const start = quoted < 0 ? rendered.indexOf(name) : quoted;
+  return start < 0 ? undefined : { start, end: Infinity };
+}
+
+function toolName(tool: Json | undefined): string | undefined {
+  if (!isObject(tool)) return undefined;
+  const definition = isObject(tool['function']) ? tool['function'] : tool;
+  return typeof definition['name'] === 'string' ? definition['name'] : undefined;
+}

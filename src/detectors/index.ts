@@ -1,0 +1,15 @@
+/** The list of all detectors, in alphabetical order. Adding one here is the only registration there is. */
+import { countMismatch } from './count-mismatch.ts';
+import type { Detector } from './detector.ts';
+import { doubleBos } from './double-bos.ts';
+import { outputTruncated } from './output-truncated.ts';
+import { prefixBreak } from './prefix-break.ts';
+import { rawPrompt } from './raw-prompt.ts';
+
+export const detectors: readonly Detector[] = [
+  countMismatch,
+  doubleBos,
+  outputTruncated,
+  prefixBreak,
+  rawPrompt,
+];

@@ -1,0 +1,77 @@
+/**
+ * Finds plain text sent to an instruct model's raw route. Silent wherever such text can be meant: base models, fill-in
+ * prompts, scoring, ids, and anything that holds a marker of the vocabulary.
+ */
+import type { Detector } from './detector.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { CompletionRequest, RawPrompt } from '../exchange/request.ts';
+
+/** Requests for likelihoods, or for no more than one token, score a text; they don't ask for an answer. */
+const scoringFields = ['echo', 'logprobs', 'n_probs', 'prompt_logprobs'] as const;
+
+/** Names by which publishers tell a base model from its instruct twin. */
+const baseName = /(?:^|[-_. /])(?:base|pt|pretrain(?:ed)?)(?:$|[-_. /])/i;
+
+export const rawPrompt: Detector = {
+  kind: 'raw-prompt',
+  summary: 'A raw route got plain text, without the role markers that an instruct model was trained on.',
+  stage: 'request',
+  need: 'head',
+  severity: 'warning',
+  repairs: false,
+  detect({ route, request, facts, modelKind, modelName }) {
+    if (route.kind !== 'completion' || request?.kind !== 'completion' || facts === undefined) return [];
+    if (modelKind === 'base' || facts.roleMarkers.length === 0 || isScoring(request)) return [];
+    const maybeBase = modelKind === undefined && (baseName.test(modelName) || baseName.test(facts.modelPath));
+    return request.prompts.flatMap((prompt, promptIndex) =>
+      isPlain(prompt, facts) ? [finding(prompt, promptIndex, facts, maybeBase)] : [],
+    );
+  },
+};
+
+function isScoring({ json, maxTokens }: CompletionRequest): boolean {
+  if (maxTokens !== undefined && maxTokens <= 1) return true;
+  return scoringFields.some((field) => {
+    const value = json[field];
+    return value === true || (typeof value === 'number' && value > 0);
+  });
+}
+
+/** True if the prompt is text, there is some, and no marker but BOS is in it. Ids other than BOS may be anything. */
+function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos }: ModelFacts): boolean {
+  if (prompt.form === 'ids' || prompt.form === 'media') return false;
+  const items = prompt.form === 'text' ? [prompt.text] : prompt.items;
+  if (items.some((item) => typeof item === 'number' && item !== bos?.id)) return false;
+  const text = items.filter((item) => typeof item === 'string').join('');
+  if (text.replaceAll(bos?.text ?? '\u0000', '').trim() === '') return false;
+  const marks = [
+    ...markers.map((marker) => marker.text).filter((marker) => marker !== bos?.text),
+    ...roleMarkers.map(({ opening }) => opening.trim()),
+  ];
+  return !marks.some((mark) => mark.trim() !== '' && text.includes(mark));
+}
+
+function finding(
+  prompt: RawPrompt,
+  promptIndex: number,
+  { roleMarkers }: ModelFacts,
+  maybeBase: boolean,
+): Finding {
+  const opening = JSON.stringify(
+    (roleMarkers.find(({ role }) => role === 'user') ?? roleMarkers[0])?.opening,
+  );
+  return {
+    kind: 'raw-prompt',
+    cause: maybeBase ? 'maybe-base' : 'plain-text',
+    severity: maybeBase ? 'info' : 'warning',
+    culprit: 'client',
+    promptIndex,
+    field: formatPath(prompt.path),
+    message: `The prompt holds none of the model's role markers (a user's turn opens with ${opening}), so the model continues a text instead of answering.`,
+    advice: maybeBase
+      ? 'The name says that this may be a base model: set models.<name>.kind to base to end this finding, or to instruct to make it a warning.'
+      : 'Send the messages to the chat route, which applies the template, or render the template before sending; for a base model set models.<name>.kind to base.',
+  };
+}

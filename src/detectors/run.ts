@@ -1,0 +1,108 @@
+/**
+ * Asks the detectors of one stage. A detector whose need is not known is not asked but listed as skipped, with the
+ * reason; one that throws is skipped too and takes nobody with it. Changes nothing in the exchange.
+ */
+import type { Detector, Need } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Finding, FindingKind, Severity } from '../exchange/finding.ts';
+import type { UnknownReason } from '../exchange/token-read.ts';
+
+export interface DetectorSetting {
+  /** Never asked, and not counted as skipped: the operator's choice. */
+  readonly off?: boolean;
+  /** Replaces the severity of all of the kind's findings. */
+  readonly severity?: Severity;
+}
+
+export interface DetectorRun {
+  readonly detectors: readonly Detector[];
+  readonly stage: Detector['stage'];
+  readonly settings?: Readonly<Partial<Record<FindingKind, DetectorSetting>>>;
+  /** Asks these kinds alone: the blocking ones, where their need is known before the others'. */
+  readonly only?: ReadonlySet<FindingKind>;
+  /** Told what a detector threw. */
+  readonly onFailure?: (kind: FindingKind, error: unknown) => void;
+}
+
+export interface Detection {
+  readonly findings: readonly Finding[];
+  readonly skipped: Exchange['skipped'];
+}
+
+export function runDetectors(exchange: Exchange, run: DetectorRun): Detection {
+  const findings: Finding[] = [];
+  const skipped: Exchange['skipped'] = [];
+  for (const detector of run.detectors) {
+    const { kind, stage, need } = detector;
+    const setting = run.settings?.[kind];
+    if (stage !== run.stage || setting?.off === true || run.only?.has(kind) === false) continue;
+    const state = needState(need, exchange);
+    if (state.reason !== undefined) skipped.push({ kind, reason: state.reason });
+    if (!state.ask) continue;
+    try {
+      const found = detector.detect(exchange);
+      findings.push(...found.map((one) => ({ ...one, severity: setting?.severity ?? one.severity })));
+    } catch (error) {
+      skipped.push({ kind, reason: 'inspection-failed' });
+      run.onFailure?.(kind, error);
+    }
+  }
+  return { findings, skipped };
+}
+
+/** Of several prompts some may be known: then the detector is asked about those, and the reason is kept for the rest. */
+interface NeedState {
+  readonly ask: boolean;
+  readonly reason?: UnknownReason;
+}
+
+function needState(need: Need, exchange: Exchange): NeedState {
+  if (need === 'reply') return replyState(exchange);
+  if (exchange.facts === undefined) return { ask: false, reason: inspectionReason(exchange) };
+  if (need === 'session') {
+    // A batch of prompts has no session, and is then not skipped: there is nothing that could have been known.
+    if (exchange.session !== undefined) return { ask: true };
+    return exchange.prompts.length > 1 ? { ask: false } : readsState(exchange.prompts, exchange, false);
+  }
+  const reads = need === 'head' ? exchange.heads : exchange.prompts;
+  return readsState(reads, exchange, need !== 'rendered' || exchange.prompts.some(hasText));
+}
+
+function hasText(read: Exchange['prompts'][number]): boolean {
+  return read.known && read.text !== undefined;
+}
+
+function readsState(
+  reads: Exchange['heads'] | Exchange['prompts'],
+  exchange: Exchange,
+  ask: boolean,
+): NeedState {
+  const missing = reads.find((read) => !read.known);
+  if (reads.length === 0) return { ask: false, reason: inspectionReason(exchange) };
+  if (missing !== undefined) return { ask: ask && reads.some((read) => read.known), reason: missing.reason };
+  return { ask };
+}
+
+/** Why nothing is known at all: what the inspection itself says, else that it never learnt the model's facts. */
+function inspectionReason({ inspection }: Exchange): UnknownReason {
+  if (inspection.result === 'late') return 'budget-exhausted';
+  return inspection.result === 'unknown' ? inspection.reason : 'facts-missing';
+}
+
+function replyState({ request, reply, inspection }: Exchange): NeedState {
+  if (request === undefined) {
+    return { ask: false, reason: inspection.result === 'unknown' ? inspection.reason : 'unreadable-body' };
+  }
+  switch (reply?.unreadReason) {
+    case 'compressed':
+      return { ask: false, reason: 'compressed-body' };
+    case 'too-large':
+      return { ask: false, reason: 'body-too-large' };
+    case 'unexpected-shape':
+      return { ask: false, reason: 'unreadable-body' };
+    case 'engine-error':
+    case undefined:
+      // An engine's error generated nothing, so there is nothing to judge.
+      return { ask: reply !== undefined && reply.unreadReason === undefined };
+  }
+}

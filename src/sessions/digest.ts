@@ -1,0 +1,94 @@
+/**
+ * Digests of everything in a request that can reach the prompt, so that two turns can be compared after their text is
+ * gone. Keyed; reads the request and keeps none of it.
+ */
+import { isArray, isObject } from '../exchange/body-reader.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ChatMessage, ChatRequest, Json } from '../exchange/request.ts';
+import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
+import { instructs, systemText } from '../exchange/system-text.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+import { keyedDigest } from '../tokens/digest.ts';
+import { asSent, byValue } from './canonical-json.ts';
+import { LineDigester } from './line-digests.ts';
+import { rawTurns } from './raw-turns.ts';
+
+/** Fields of a chat body, beside messages and tools, that a template or an engine can turn into prompt text. */
+const optionFields = [
+  'add_generation_prompt',
+  'chat_template',
+  'chat_template_kwargs',
+  'continue_final_message',
+  'documents',
+  'enable_thinking',
+  'json_schema',
+  'parallel_tool_calls',
+  'reasoning',
+  'reasoning_effort',
+  'response_format',
+  'tool_choice',
+] as const;
+
+export class RequestDigester {
+  readonly #key: Uint8Array;
+  readonly #lines: LineDigester;
+
+  /** @param key random per process, at least 4 bytes. */
+  constructor(key: Uint8Array) {
+    this.#key = key;
+    this.#lines = new LineDigester(key);
+  }
+
+  /** A trailing assistant message is left out: it is the reply's beginning, and comes back longer with the next turn. */
+  chat(request: ChatRequest): RequestDigest {
+    const turns = request.messages.filter((message) => !instructs(message));
+    if (turns.at(-1)?.role === 'assistant') turns.pop();
+    const system = systemText(request);
+    const options = optionFields.flatMap((field) => {
+      const value = request.json[field];
+      return value === undefined ? [] : [`${field}=${byValue(value)}`];
+    });
+    return {
+      messages: turns.map((message) => this.#part(withPlainContent(message), message.value)),
+      roles: turns.map(({ role }) => role),
+      ...(system !== undefined && { system: this.#lines.digest(system) }),
+      tools: request.tools.map((tool) => this.#part(tool, tool)),
+      options: keyedDigest(this.#key, 'options', ...options),
+    };
+  }
+
+  /** Undefined if the text is not known, or no role marker in it shows where its turns are. */
+  raw(tokens: KnownTokens, facts: ModelFacts): RequestDigest | undefined {
+    const turns = rawTurns(tokens, facts);
+    if (turns === undefined) return undefined;
+    return {
+      messages: turns.turns.map(({ segmentKeys }) => {
+        const value = keyedDigest(this.#key, 'raw', ...segmentKeys);
+        return { value, bytes: value };
+      }),
+      roles: turns.turns.map(({ role }) => role),
+      ...(turns.head !== '' && { system: this.#lines.digest(turns.head) }),
+      tools: [],
+      options: '',
+    };
+  }
+
+  #part(value: Json, sent: Json): PartDigest {
+    const canonical = byValue(value);
+    const original = asSent(sent);
+    const digest = keyedDigest(this.#key, 'part', canonical);
+    return {
+      value: digest,
+      bytes: original === canonical ? digest : keyedDigest(this.#key, 'part', original),
+    };
+  }
+}
+
+/** Content of one text part counts as the text itself: clients change between the two forms, templates don't care. */
+function withPlainContent({ value }: ChatMessage): Json {
+  const content = value['content'];
+  if (!isArray(content) || content.length !== 1) return value;
+  const part = content[0];
+  if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return value;
+  return { ...value, content: part['text'] };
+}

@@ -1,0 +1,54 @@
+/** Makes the two ends of a session's memory: what a prompt looks for, and what is kept of it afterwards. Pure. */
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { GenerationRequest } from '../exchange/request.ts';
+import type { RequestDigest, SessionMatch, Turn } from '../exchange/session-match.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+import type { RequestDigester } from './digest.ts';
+import { trailingAssistantStart } from './raw-turns.ts';
+
+/** Everything that the request shows of its conversation; undefined where only the ids can tell. */
+export function digestRequest(
+  request: GenerationRequest,
+  tokens: KnownTokens,
+  facts: ModelFacts,
+  digester: RequestDigester,
+): RequestDigest | undefined {
+  return request.kind === 'chat' ? digester.chat(request) : digester.raw(tokens, facts);
+}
+
+/** @param generated ids that followed the prompt, where the reply carried them. */
+export function turnOf(
+  match: SessionMatch,
+  tokens: KnownTokens,
+  facts: ModelFacts,
+  generated: readonly number[] = [],
+): Turn {
+  return {
+    ids: tokens.ids,
+    generated: Uint32Array.from(generated),
+    ...(match.digest && { digest: match.digest }),
+    tail: tailOf(tokens, facts),
+    sequence: match.sequence,
+  };
+}
+
+/**
+ * What stands at the prompt's end only until the reply is there: the learnt generation prompt and think tail, or the
+ * whole of a reply that the client has begun itself.
+ */
+export function tailOf(tokens: KnownTokens, facts: ModelFacts): Turn['tail'] {
+  const { ids } = tokens;
+  const prompt = facts.generationPrompt?.ids ?? [];
+  const think = facts.thinkTail?.ids ?? [];
+  if (think.length > 0 && endsWith(ids, [...prompt, ...think])) {
+    return { generationPrompt: prompt.length, think: think.length };
+  }
+  if (prompt.length > 0 && endsWith(ids, prompt)) return { generationPrompt: prompt.length, think: 0 };
+  const begun = trailingAssistantStart(tokens, facts);
+  return { generationPrompt: begun === undefined ? 0 : ids.length - begun, think: 0 };
+}
+
+function endsWith(ids: Uint32Array, end: readonly number[]): boolean {
+  const start = ids.length - end.length;
+  return start >= 0 && end.every((id, index) => ids[start + index] === id);
+}

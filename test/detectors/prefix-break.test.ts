@@ -1,0 +1,191 @@
+// Breaks of real Qwen3 conversations: every cause with its place, and the traffic that must never be accused.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Finding } from '../../src/exchange/finding.ts';
+import type { JsonObject } from '../../src/exchange/request.ts';
+import {
+  assistant,
+  Conversations,
+  getTime,
+  getWeather,
+  system,
+  terseTurns,
+  user,
+} from '../support/qwen3-sessions.ts';
+
+/** The findings of each turn's request, in order, in one fresh store. */
+async function findingsOf(bodies: readonly JsonObject[], key?: string): Promise<(readonly Finding[])[]> {
+  const conversations = new Conversations();
+  const all: (readonly Finding[])[] = [];
+  for (const body of bodies) {
+    all.push((await conversations.chat(body, key === undefined ? {} : { key })).findings);
+  }
+  return all;
+}
+
+async function onlyFinding(before: JsonObject, after: JsonObject): Promise<Finding> {
+  const [first, second] = await findingsOf([before, after]);
+  assert.deepEqual(first, []);
+  assert.equal(second?.length, 1, JSON.stringify(second));
+  return second[0]!;
+}
+
+const place = ({ cause, severity, culprit, tokens, lostTokens, field }: Finding): unknown[] => [
+  cause,
+  severity,
+  culprit,
+  tokens?.start,
+  lostTokens,
+  field,
+];
+const [first, second, third] = terseTurns;
+const longSystem = (line: string): JsonObject => ({
+  role: 'system',
+  content: `You are a coding agent.\n${line}\nAnswer in one sentence. Never guess.\nUse the tools where they help.`,
+});
+const withSystem = (message: JsonObject, turns: readonly JsonObject[] = second): JsonObject => ({
+  messages: [message, ...turns.slice(1)],
+});
+
+describe('prefix-break: the numbers of a real engine', () => {
+  it('finds no break while thinking is on', async () => {
+    assert.deepEqual(await findingsOf(terseTurns.map((messages) => ({ messages }))), [[], [], []]);
+  });
+
+  it('finds the empty think block of each turn, by design of the template', async () => {
+    const bodies = terseTurns.map((messages) => ({
+      messages,
+      chat_template_kwargs: { enable_thinking: false },
+    }));
+    const [none, one, two] = await findingsOf(bodies);
+    assert.deepEqual(none, []);
+    assert.deepEqual(one!.map(place), [['empty-think-tail', 'info', 'template', 25, 4, undefined]]);
+    assert.deepEqual(two!.map(place), [['empty-think-tail', 'info', 'template', 42, 4, undefined]]);
+    assert.match(one![0]!.message, /25 of its 29/);
+    assert.match(two![0]!.message, /42 of its 46/);
+  });
+
+  for (const key of [undefined, 'a session of the client']) {
+    it(`finds reordered tools at 56 of 234, then peace (${key ?? 'no session key'})`, async () => {
+      const tools = [getWeather, getTime];
+      const reversed = [getTime, getWeather];
+      const findings = await findingsOf(
+        [
+          { messages: first, tools },
+          { messages: second, tools: reversed },
+          { messages: third, tools: reversed },
+        ],
+        key,
+      );
+      assert.deepEqual(findings[0], []);
+      assert.deepEqual(findings[1]!.map(place), [
+        ['tools-reordered', 'warning', 'client', 56, 234 - 56, 'tools[0]'],
+      ]);
+      assert.match(findings[1]![0]!.message, /56 of its 234/);
+      assert.deepEqual(findings[2], []);
+    });
+  }
+});
+
+describe('prefix-break: causes', () => {
+  const cases: readonly [string, JsonObject, JsonObject, readonly unknown[]][] = [
+    [
+      'a clock at the head',
+      withSystem(longSystem('Current time is 10:00:01.'), first),
+      withSystem(longSystem('Current time is 10:00:19.')),
+      ['volatile-time', 'warning', 'client', 'messages[0].content'],
+    ],
+    [
+      'a clock in a prompt of one line',
+      withSystem({ role: 'system', content: 'It is 10:00:01 on 2026-09-01. You are terse.' }, first),
+      withSystem({ role: 'system', content: 'It is 10:00:19 on 2026-09-01. You are terse.' }),
+      ['volatile-time', 'warning', 'client', 'messages[0].content'],
+    ],
+    [
+      'a date',
+      withSystem(longSystem('Today is Tuesday, September 1, 2026.'), first),
+      withSystem(longSystem('Today is Wednesday, September 2, 2026.')),
+      ['volatile-date', 'warning', 'client', 'messages[0].content'],
+    ],
+    [
+      'another text',
+      withSystem(longSystem('Status: clean'), first),
+      withSystem(longSystem('Status: M src/a.py')),
+      ['volatile-text', 'warning', 'client', 'messages[0].content'],
+    ],
+    [
+      'an attribution line',
+      withSystem(longSystem('x-anthropic-billing-header: cc_version=2.1; cch=0a1b2;'), first),
+      withSystem(longSystem('x-anthropic-billing-header: cc_version=2.1; cch=1b2c3;')),
+      ['attribution-line', 'warning', 'client', 'messages[0].content'],
+    ],
+    [
+      'one tool more',
+      { messages: first, tools: [getWeather] },
+      { messages: second, tools: [getWeather, getTime] },
+      ['tools-changed', 'info', 'client', 'tools[1]'],
+    ],
+    [
+      'a tool with its keys in another order',
+      { messages: first, tools: [getWeather] },
+      { messages: second, tools: [{ function: getWeather['function']!, type: 'function' }] },
+      ['unknown', 'warning', 'client', 'tools[0]'],
+    ],
+    [
+      'an answer that came back changed',
+      { messages: second },
+      { messages: [system, first[1], assistant('Four.'), ...third.slice(3)] },
+      ['history-edited', 'warning', 'client', 'messages[2]'],
+    ],
+    [
+      'a reminder that moves to the newest turn',
+      { messages: [...second.slice(0, 3), user('And times 3?\n<reminder>build</reminder>')] },
+      { messages: [...third.slice(0, 5), user('Minus 5?\n<reminder>build</reminder>')] },
+      ['history-edited', 'warning', 'client', 'messages[3]'],
+    ],
+  ];
+  for (const [name, before, after, expected] of cases) {
+    it(name, async () => {
+      const [cause, severity, culprit, , , field] = place(await onlyFinding(before, after));
+      assert.deepEqual([cause, severity, culprit, field], expected);
+    });
+  }
+
+  it('names the change that is rendered first, not the one that stands first in the body', async () => {
+    const clock = (time: string): JsonObject => longSystem(`It is ${time}.`);
+    const finding = await onlyFinding(
+      { ...withSystem(clock('10:00'), first), tools: [getWeather, getTime] },
+      { tools: [getTime, getWeather], ...withSystem(clock('10:01')) },
+    );
+    assert.equal(finding.cause, 'volatile-time');
+  });
+
+  it('does not blame a change that the template did not show', async () => {
+    const conversations = new Conversations();
+    await conversations.chat({ messages: first, chat_template_kwargs: { enable_thinking: false } });
+    const visit = await conversations.chat({
+      messages: second,
+      chat_template_kwargs: { enable_thinking: false, unused: 1 },
+    });
+    assert.deepEqual(
+      visit.findings.map(({ cause }) => cause),
+      ['empty-think-tail'],
+    );
+  });
+
+  it('blames the template where the client only went on', async () => {
+    const withReasoning = { role: 'assistant', content: '4.', reasoning_content: 'Two and two make four.' };
+    const call = {
+      role: 'assistant',
+      content: '',
+      reasoning_content: 'I look it up.',
+      tool_calls: [{ type: 'function', function: { name: 'get_time', arguments: { city: 'Oslo' } } }],
+    };
+    const loop = [system, user('What time is it?'), call, { role: 'tool', content: '10:00' }];
+    const finding = await onlyFinding(
+      { messages: loop, tools: [getTime] },
+      { messages: [...loop, withReasoning, user('And in Rome?')], tools: [getTime] },
+    );
+    assert.deepEqual([finding.cause, finding.culprit, finding.severity], ['unknown', 'template', 'warning']);
+  });
+});

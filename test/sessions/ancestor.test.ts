@@ -1,0 +1,274 @@
+// Which turn a prompt grew from, in the traffic that is easily misread: other conversations, branches, side requests.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { JsonObject } from '../../src/exchange/request.ts';
+import {
+  assistant,
+  Conversations,
+  getTime,
+  getWeather,
+  render,
+  system,
+  terseTurns,
+  tokenize,
+  user,
+  type Visit,
+} from '../support/qwen3-sessions.ts';
+
+const [first, second, third] = terseTurns;
+const titleSystem = {
+  role: 'system',
+  content: 'Write a short title for the conversation that follows, in five words.',
+};
+const rawTurns = (...texts: string[]): string =>
+  texts
+    .map((text, index) => `<|im_start|>${index % 2 === 0 ? 'user' : 'assistant'}\n${text}<|im_end|>\n`)
+    .join('') + '<|im_start|>assistant\n';
+
+function accusations(visits: readonly Visit[]): unknown[] {
+  return visits.flatMap(({ findings }) => findings.map(({ cause, lostTokens }) => [cause, lostTokens]));
+}
+const sequenceOf = (visit: Visit): number => visit.exchange.session!.sequence;
+const ancestorOf = (visit: Visit): number | undefined => visit.exchange.session!.ancestor?.sequence;
+
+describe('best ancestor', () => {
+  it('keeps two interleaved conversations of one client apart', async () => {
+    const conversations = new Conversations();
+    const other = (turns: readonly JsonObject[]): JsonObject[] => [system, user('Name a river.'), ...turns];
+    const visits = [
+      await conversations.chat({ messages: first }),
+      await conversations.chat({ messages: other([]) }),
+      await conversations.chat({ messages: second }),
+      await conversations.chat({ messages: other([assistant('Oder.'), user('Another?')]) }),
+    ];
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(ancestorOf(visits[2]!), sequenceOf(visits[0]!));
+    assert.equal(ancestorOf(visits[3]!), sequenceOf(visits[1]!));
+    assert.notEqual(visits[2]!.exchange.session!.session, visits[3]!.exchange.session!.session);
+  });
+
+  it('keeps them apart also under one session key', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.chat({ messages: first }, { key: 'one' }),
+      await conversations.chat({ messages: [system, user('Name a river.')] }, { key: 'one' }),
+      await conversations.chat({ messages: second }, { key: 'one' }),
+    ];
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(ancestorOf(visits[2]!), sequenceOf(visits[0]!));
+    assert.equal(conversations.store.count, 1);
+  });
+
+  it('takes an edited and re-sent last message for a branch, and goes on from either', async () => {
+    const conversations = new Conversations();
+    const edited = [...second.slice(0, 3), user('And times 4?')];
+    const visits = [
+      await conversations.chat({ messages: second }),
+      await conversations.chat({ messages: edited }),
+      await conversations.chat({ messages: [...edited, assistant('16.'), user('Minus 5?')] }),
+      await conversations.chat({ messages: third }),
+    ];
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(visits[1]!.exchange.session!.branches, true);
+    assert.equal(ancestorOf(visits[2]!), sequenceOf(visits[1]!));
+    assert.equal(ancestorOf(visits[3]!), sequenceOf(visits[0]!));
+  });
+
+  it('takes a return to an earlier turn for a branch', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.chat({ messages: third }),
+      await conversations.chat({ messages: second }),
+      await conversations.chat({ messages: [...second.slice(0, 3), user('Something else?')] }),
+    ];
+    assert.deepEqual(accusations(visits), []);
+  });
+
+  it('neither accuses nor follows a title request with instructions of its own', async () => {
+    for (const tools of [[], [getWeather]]) {
+      const conversations = new Conversations();
+      const visits = [
+        await conversations.chat({ messages: first, tools }),
+        await conversations.chat({ messages: [titleSystem, first[1]] }),
+        await conversations.chat({
+          messages: [titleSystem, first[1], assistant('4.'), user('Write the title.')],
+        }),
+        await conversations.chat({ messages: second, tools }),
+      ];
+      assert.deepEqual(accusations(visits), []);
+      assert.equal(ancestorOf(visits[3]!), sequenceOf(visits[0]!));
+    }
+  });
+
+  it('neither accuses nor follows a summary request at the end of the conversation', async () => {
+    for (const tools of [[], [getWeather]]) {
+      const conversations = new Conversations();
+      const visits = [
+        await conversations.chat({ messages: first, tools }),
+        await conversations.chat({ messages: [...first, assistant('4.'), user('Summarise this.')] }),
+        await conversations.chat({ messages: second, tools }),
+      ];
+      assert.deepEqual(accusations(visits), []);
+    }
+  });
+
+  it('is silent about benchmarks that put a random head before the same question', async () => {
+    const conversations = new Conversations();
+    const visits: Visit[] = [];
+    for (const nonce of ['7f3a', '01bc', 'e4d5', 'aa90', '33f1', '9c2e']) {
+      visits.push(
+        await conversations.chat({
+          messages: [{ role: 'system', content: `trial ${nonce} You are terse.` }, first[1]],
+        }),
+      );
+    }
+    assert.deepEqual(accusations(visits), []);
+  });
+
+  it('is silent about such trials of several turns, whose answers are the same', async () => {
+    const conversations = new Conversations();
+    const visits: Visit[] = [];
+    for (const nonce of ['7f3a', '01bc', 'e4d5']) {
+      const head = { role: 'system', content: `trial ${nonce} You are terse.` };
+      for (const turns of terseTurns)
+        visits.push(await conversations.chat({ messages: [head, ...turns.slice(1)] }));
+    }
+    assert.deepEqual(accusations(visits), []);
+  });
+
+  it('is silent about the same request sent eight times, and keeps it once', async () => {
+    const conversations = new Conversations();
+    const visits: Visit[] = [];
+    for (let time = 0; time < 8; time += 1) visits.push(await conversations.chat({ messages: second, n: 8 }));
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(conversations.store.list(10)[0]!.heads, 1);
+  });
+
+  it('is silent about many users behind one client who begin alike', async () => {
+    const conversations = new Conversations();
+    const begin = [system, user('hi')];
+    const visits: Visit[] = [];
+    for (let person = 0; person < 6; person += 1) visits.push(await conversations.chat({ messages: begin }));
+    for (let person = 0; person < 6; person += 1) {
+      const asked = [...begin, assistant('Hello!'), user(`question ${person}`)];
+      visits.push(await conversations.chat({ messages: asked }));
+      visits.push(await conversations.chat({ messages: [...asked, assistant('answer'), user('thanks')] }));
+    }
+    assert.deepEqual(accusations(visits), []);
+  });
+
+  it('needs a user message in common', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.chat({
+        messages: [system, assistant('Hello, how can I help?'), user('Name a river.')],
+      }),
+      await conversations.chat({
+        messages: [system, assistant('Hello, how can I help?'), user('Name a lake.')],
+      }),
+    ];
+    assert.equal(ancestorOf(visits[1]!), undefined);
+  });
+
+  it('never takes another client, nor another model, for an ancestor', async () => {
+    const conversations = new Conversations();
+    await conversations.chat({ messages: first }, { client: 'one' });
+    const visit = await conversations.chat({ messages: second }, { client: 'two' });
+    assert.equal(ancestorOf(visit), undefined);
+    const match = conversations.store.lookup({ ...visit.query, client: 'one', model: 'another' });
+    assert.equal(match.ancestor, undefined);
+  });
+
+  it('counts a begun reply of the client as the end of the prompt', async () => {
+    const conversations = new Conversations();
+    const begun = render({ messages: first }) + '<think>done</think>';
+    const visits = [
+      await conversations.begin(
+        'chat',
+        { messages: [...first, assistant('<think>done</think>')] },
+        await tokenize(begun),
+      ),
+    ];
+    visits[0]!.remember();
+    visits.push(await conversations.chat({ messages: second }));
+    assert.equal(ancestorOf(visits[1]!), sequenceOf(visits[0]!));
+    assert.deepEqual(
+      visits[1]!.findings.map(({ severity, cause }) => [severity, cause]),
+      [['info', 'retokenised']],
+    );
+  });
+});
+
+describe('best ancestor of a raw prompt', () => {
+  const head = (text: string): string => `<|im_start|>system\n${text}<|im_end|>\n`;
+
+  it('follows the turns that its role markers show', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.raw(head('You are terse.') + rawTurns('What is 2 + 2?')),
+      await conversations.raw(head('You are terse.') + rawTurns('What is 2 + 2?', '4.', 'And times 3?')),
+      await conversations.raw(head('You are terse.') + rawTurns('Name a river.')),
+    ];
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(ancestorOf(visits[1]!), sequenceOf(visits[0]!));
+    assert.equal(ancestorOf(visits[2]!), undefined);
+  });
+
+  it('finds a clock in front of the turns', async () => {
+    const conversations = new Conversations();
+    await conversations.raw(head('You are terse. It is 10:00:01 now.') + rawTurns('What is 2 + 2?'));
+    const { findings } = await conversations.raw(
+      head('You are terse. It is 10:00:19 now.') + rawTurns('What is 2 + 2?', '4.', 'And times 3?'),
+    );
+    assert.deepEqual(
+      findings.map(({ cause, culprit, field }) => [cause, culprit, field]),
+      [['volatile-time', 'client', 'prompt']],
+    );
+  });
+
+  it('says nothing where the client changed its last message', async () => {
+    const conversations = new Conversations();
+    await conversations.raw(rawTurns('What is 2 + 2?', '4.', 'And times 3?'));
+    const visit = await conversations.raw(rawTurns('What is 2 + 2?', '4.', 'And times 4?'));
+    assert.deepEqual([visit.exchange.session!.branches, visit.findings], [true, []]);
+  });
+
+  it('takes a text without markers for a descendant only if it holds the whole of the earlier one', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.raw('Once upon a time there was a river.'),
+      await conversations.raw('Once upon a time there was a river. It was long.'),
+      await conversations.raw('Once upon a time there was a lake.'),
+    ];
+    assert.equal(ancestorOf(visits[1]!), sequenceOf(visits[0]!));
+    assert.equal(ancestorOf(visits[2]!), undefined);
+    assert.deepEqual(accusations(visits), []);
+  });
+
+  it('is silent about fill-in prompts that change with each key press', async () => {
+    const conversations = new Conversations();
+    const visits: Visit[] = [];
+    for (const typed of ['def a', 'def ad', 'def add(']) {
+      visits.push(
+        await conversations.raw(`<|fim_prefix|>${typed}<|fim_suffix|>return a + b<|fim_middle|>`, {
+          key: 'editor',
+        }),
+      );
+    }
+    assert.deepEqual(accusations(visits), []);
+  });
+});
+
+describe('tools and heads', () => {
+  it('keeps the turn with tools live beside one that leaves them out', async () => {
+    const conversations = new Conversations();
+    const tools = [getWeather, getTime];
+    const visits = [
+      await conversations.chat({ messages: first, tools }, { key: 'one' }),
+      await conversations.chat({ messages: second }, { key: 'one' }),
+      await conversations.chat({ messages: second, tools }, { key: 'one' }),
+    ];
+    assert.equal(conversations.store.list(1)[0]!.heads, 2);
+    assert.deepEqual(visits[2]!.findings, []);
+  });
+});

@@ -1,0 +1,171 @@
+// Exchanges for tests of pure parts: requests are read by the real reader from real bytes, ids are given by the test.
+import type { Exchange } from '../../src/exchange/exchange.ts';
+import type { ModelFacts } from '../../src/exchange/model-facts.ts';
+import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
+import { readRequest } from '../../src/exchange/request-reader.ts';
+import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
+import type { TokenRead } from '../../src/exchange/token-read.ts';
+
+const noFacts: ModelFacts = {
+  modelName: 'model',
+  identity: 'identity',
+  engine: 'llama-server',
+  build: 'b1',
+  modelPath: '/models/model.gguf',
+  templateHash: '0123456789abcdef',
+  templateFirstLine: '',
+  templateWritesDate: false,
+  addedPrefix: { chat: [], completion: [] },
+  addedSuffix: { chat: [], completion: [] },
+  markers: [],
+  roleMarkers: [],
+  contextTokens: 4096,
+  slots: 4,
+  mediaMarker: '',
+};
+
+/** Facts as probing finds them for real families; ids are the families' own. */
+export const factsOf = {
+  gemma3: {
+    ...noFacts,
+    modelName: 'gemma-3-1b-it',
+    bos: { text: '<bos>', id: 2 },
+    eos: { text: '<eos>', id: 1 },
+    addedPrefix: { chat: [2], completion: [2] },
+    markers: [
+      { text: '<start_of_turn>', id: 105 },
+      { text: '<end_of_turn>', id: 106 },
+      { text: '<bos>', id: 2 },
+      { text: '<eos>', id: 1 },
+    ],
+    generationPrompt: { text: '<start_of_turn>model\n', ids: [105, 4368, 107] },
+    roleMarkers: [
+      { role: 'system', opening: '<start_of_turn>user\n' },
+      { role: 'user', opening: '<start_of_turn>user\n' },
+      { role: 'assistant', opening: '<start_of_turn>model\n' },
+    ],
+  },
+  qwen3: {
+    ...noFacts,
+    modelName: 'qwen3-0.6b',
+    eos: { text: '<|im_end|>', id: 151_645 },
+    markers: [
+      { text: '<|fim_prefix|>', id: 151_659 },
+      { text: '<|fim_middle|>', id: 151_660 },
+      { text: '<|fim_suffix|>', id: 151_661 },
+      { text: '</tool_call>', id: 151_658 },
+      { text: '<tool_call>', id: 151_657 },
+      { text: '<|im_start|>', id: 151_644 },
+      { text: '<|im_end|>', id: 151_645 },
+      { text: '</think>', id: 151_668 },
+      { text: '<think>', id: 151_667 },
+    ],
+    generationPrompt: { text: '<|im_start|>assistant\n', ids: [151_644, 77_091, 198] },
+    thinkTail: { text: '<think>\n\n</think>\n\n', ids: [151_667, 271, 151_668, 271] },
+    roleMarkers: [
+      { role: 'system', opening: '<|im_start|>system\n' },
+      { role: 'user', opening: '<|im_start|>user\n' },
+      { role: 'assistant', opening: '<|im_start|>assistant\n' },
+    ],
+  },
+  /** A model without a chat template. */
+  base: { ...noFacts, bos: { text: '<s>', id: 1 }, addedPrefix: { chat: [1], completion: [1] } },
+  /** The two different preamble tokens of GLM; the vocabulary names no BOS. */
+  glm: {
+    ...noFacts,
+    markers: [
+      { text: '[gMASK]', id: 151_331 },
+      { text: '<|user|>', id: 151_336 },
+      { text: '<sop>', id: 151_333 },
+    ],
+    roleMarkers: [{ role: 'user', opening: '<|user|>\n' }],
+  },
+  /** `[INST]` turns: BOS comes again with every turn, by design. */
+  mistral: {
+    ...noFacts,
+    bos: { text: '<s>', id: 1 },
+    eos: { text: '</s>', id: 2 },
+    addedPrefix: { chat: [1], completion: [1] },
+    markers: [
+      { text: '[/INST]', id: 4 },
+      { text: '[INST]', id: 3 },
+      { text: '</s>', id: 2 },
+      { text: '<s>', id: 1 },
+    ],
+    roleMarkers: [{ role: 'user', opening: '[INST]' }],
+  },
+  /** No role markers in front of a message: the template puts the first one at the very head. */
+  bare: {
+    ...noFacts,
+    bos: { text: '<s>', id: 1 },
+    addedPrefix: { chat: [1], completion: [1] },
+    markers: [{ text: '<s>', id: 1 }],
+  },
+} as const satisfies Record<string, ModelFacts>;
+
+export type Family = keyof typeof factsOf;
+
+export interface ExchangeShape {
+  readonly route: 'chat' | 'completion';
+  /** The body's JSON text, or a value to be written as such. */
+  readonly body: JsonObject | string;
+  readonly facts?: ModelFacts;
+  /** Ids per prompt index; an unknown reason where they could not be read. */
+  readonly ids?: readonly (readonly number[] | Extract<TokenRead, { known: false }>['reason'])[];
+  /** The rendered text of the only prompt. */
+  readonly text?: string;
+  readonly modelKind?: 'instruct' | 'base';
+  readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices: readonly Partial<ChoiceReply>[] };
+  readonly session?: Exchange['session'];
+}
+
+export function buildRequest(route: ExchangeShape['route'], body: JsonObject | string): GenerationRequest {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const reading = readRequest(bytes, route);
+  if (!reading.readable) throw new Error(`the test's body is ${reading.reason}: ${bytes.toString()}`);
+  return reading.request;
+}
+
+export function buildExchange(shape: ExchangeShape): Exchange {
+  const facts = shape.facts ?? factsOf.gemma3;
+  const prompts = (shape.ids ?? []).map((ids): TokenRead => {
+    if (typeof ids === 'string') return { known: false, reason: ids };
+    const text = shape.text === undefined ? {} : { text: shape.text };
+    return { known: true, ids: Uint32Array.from(ids), source: 'engine', ...text };
+  });
+  return {
+    id: 'request-1',
+    receivedAtMs: 0,
+    route: { kind: shape.route, inspected: true, dialect: 'openai' },
+    client: { pseudonym: 'client' },
+    modelName: facts.modelName,
+    ...(shape.modelKind && { modelKind: shape.modelKind }),
+    request: buildRequest(shape.route, shape.body),
+    facts,
+    heads: prompts.map((read) => (read.known ? { known: true, ids: [...read.ids.subarray(0, 16)] } : read)),
+    prompts,
+    ...(shape.session && { session: shape.session }),
+    findings: [],
+    skipped: [],
+    inspection: { result: 'ok' },
+    action: 'pass',
+    ...(shape.reply && { reply: buildReply(shape.reply) }),
+  };
+}
+
+/** A reply that ended as the protocol says, unless the test says otherwise. */
+export function buildReply(reply: NonNullable<ExchangeShape['reply']>): Reply {
+  return {
+    status: 200,
+    started: true,
+    complete: true,
+    ...reply,
+    choices: reply.choices.map((choice, index) => ({
+      index,
+      hasAnswerText: true,
+      hasReasoning: false,
+      hasToolCalls: false,
+      ...choice,
+    })),
+  };
+}
