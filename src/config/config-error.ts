@@ -1,6 +1,6 @@
 /** A mistake in the configuration as a value: where it is, what was given, what is allowed, what to do. Holds no secret. */
 
-export type ConfigErrorCode =
+type ConfigErrorCode =
   | 'CONFIG_FILE_UNREADABLE'
   | 'CONFIG_SYNTAX'
   | 'CONFIG_UNKNOWN_KEY'

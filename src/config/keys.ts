@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { configSchema } from './schema.ts';
 
 /** How a value is written where there is only text (environment, flags). */
-export type TextForm = 'text' | 'boolean' | 'number' | 'list' | 'json';
+type TextForm = 'text' | 'boolean' | 'number' | 'list' | 'json';
 
 export interface ConfigKey {
   /** Segments from the root, e.g. `['inspection', 'budgetMs']`. */

@@ -23,7 +23,7 @@ import { layerErrors } from './validate.ts';
 export type { Config } from './schema.ts';
 
 /** The file that is read from the working directory if none is named. */
-export const defaultFile = 'proxy.yaml';
+const defaultFile = 'proxy.yaml';
 
 export interface ConfigSources {
   readonly flags: Flags;

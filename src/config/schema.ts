@@ -10,9 +10,9 @@ import { parseListenAddress, parseUpstreamUrl } from './addresses.ts';
 import { actionsFor } from './detector-actions.ts';
 import { byteSize, flag, oneOf, ratio, section, text, wholeNumber } from './value-types.ts';
 
-export const modes = ['observe', 'strict'] as const;
+const modes = ['observe', 'strict'] as const;
 /** `auto` asks the upstream what it is; the others say it. */
-export const engineKinds = ['auto', 'llama-server'] as const;
+const engineKinds = ['auto', 'llama-server'] as const;
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

@@ -13,7 +13,7 @@ const secretPaths = [
 const hidden = '(hidden)';
 const longestShown = 80;
 
-export function isSecret(path: readonly PropertyKey[]): boolean {
+function isSecret(path: readonly PropertyKey[]): boolean {
   return secretPaths.some((pattern) => {
     const segments = pattern.split('.');
     return (
