@@ -1,0 +1,77 @@
+/**
+ * Cutting a prompt at its markers. A tokenizer matches markers before anything else, so the ids of a prompt are the
+ * ids of its segments one after the other. Only markers that are proven to be hard boundaries may be used here.
+ */
+import type { Marker } from '../exchange/model-facts.ts';
+
+/** A piece of the prompt from one marker up to the next; the first may start with ordinary text. */
+export interface Segment {
+  readonly text: string;
+  /** UTF-16 offset of the segment in the prompt. */
+  readonly start: number;
+}
+
+export interface MarkerPattern {
+  /** Matches any marker, the longest first, as llama.cpp's tokenizer_st_partition does. Undefined without markers. */
+  readonly pattern: RegExp | undefined;
+  readonly idByText: ReadonlyMap<string, number>;
+}
+
+const regexSyntax = /[\\^$.*+?()[\]{}|/]/g;
+
+export function compileMarkers(markers: readonly Marker[]): MarkerPattern {
+  const texts = markers.map((marker) => marker.text).toSorted((a, b) => b.length - a.length);
+  const source = texts.map((text) => text.replace(regexSyntax, '\\$&')).join('|');
+  return {
+    pattern: source === '' ? undefined : new RegExp(source, 'gu'),
+    idByText: new Map(markers.map((marker) => [marker.text, marker.id])),
+  };
+}
+
+/** Cuts before every marker, never after one: what a tokenizer does behind a marker stays inside its segment. */
+export function cutAtMarkers(text: string, { pattern }: MarkerPattern): Segment[] {
+  if (text === '') return [];
+  if (pattern === undefined) return [{ text, start: 0 }];
+  const segments: Segment[] = [];
+  let start = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > start) segments.push({ text: text.slice(start, match.index), start });
+    start = match.index;
+  }
+  segments.push({ text: text.slice(start), start });
+  return segments;
+}
+
+/**
+ * The ids of the markers that a text begins with, as far as they follow one another. Exact without asking the engine,
+ * because each of them is a proven boundary; ends at the first character that belongs to no marker.
+ */
+export function leadingMarkerIds(text: string, { pattern, idByText }: MarkerPattern, most = 64): number[] {
+  const ids: number[] = [];
+  if (pattern === undefined) return ids;
+  const sticky = new RegExp(pattern.source, 'uy');
+  while (ids.length < most) {
+    const match = sticky.exec(text);
+    if (match === null) break;
+    const id = idByText.get(match[0]);
+    if (id === undefined) break;
+    ids.push(id);
+  }
+  return ids;
+}
+
+/**
+ * Texts that look like a marker of some family: `<|name|>`, `<name>`, `</name>`, `[NAME]`, `<｜name｜>`. Candidates only;
+ * whether one is a boundary in the served vocabulary is proven by the engine.
+ */
+const markerLike =
+  /<[|｜][^|｜<>\s]{1,60}[|｜]>|<\/?[A-Za-z_][\w:.-]{0,60}>|<\|?[A-Za-z_][\w]{0,60}\|?>|\[\/?[A-Za-z][A-Za-z_]{1,30}\]/gu;
+
+export function markerCandidates(text: string, most: number): Set<string> {
+  const found = new Set<string>();
+  for (const match of text.matchAll(markerLike)) {
+    found.add(match[0]);
+    if (found.size >= most) break;
+  }
+  return found;
+}

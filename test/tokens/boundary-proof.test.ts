@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { proveBoundaries } from '../../src/tokens/boundary-proof.ts';
+
+/** Tokenizes by a regular expression: what it matches is a token by its text, so rules are easy to see. */
+function tokenizer(pattern: RegExp) {
+  const ids = new Map<string, number>();
+  return (texts: readonly string[]) =>
+    Promise.resolve(
+      texts.map((text) =>
+        Uint32Array.from(
+          [...text.matchAll(pattern)].map(([piece]) => {
+            if (!ids.has(piece)) ids.set(piece, ids.size);
+            return ids.get(piece) ?? 0;
+          }),
+        ),
+      ),
+    );
+}
+
+async function proven(candidates: string[], pattern: RegExp): Promise<string[]> {
+  return (await proveBoundaries(candidates, tokenizer(pattern))).map((marker) => marker.text);
+}
+
+describe('proveBoundaries', () => {
+  it('accepts a control token', async () => {
+    assert.deepEqual(await proven(['<m>'], /<m>|./gs), ['<m>']);
+  });
+
+  it('refuses a text that is more than one token', async () => {
+    assert.deepEqual(await proven(['<m>', 'xy'], /<m>|./gs), ['<m>']);
+  });
+
+  it('refuses one id that merges with its own kind, as two newlines do in Gemma 3', async () => {
+    assert.deepEqual(await proven(['\n\n'], /\n{1,3}|./gs), []);
+  });
+
+  it('refuses a token that eats the space behind it, as rstrip tokens do', async () => {
+    assert.deepEqual(await proven(['<m>'], /<m>\s*|./gs), []);
+  });
+
+  it('refuses a token that eats the space in front of it', async () => {
+    assert.deepEqual(await proven(['<m>'], /\s*<m>|./gs), []);
+  });
+
+  it('refuses an ordinary word that merges with letters', async () => {
+    assert.deepEqual(await proven(['user'], /[a-z]+|./gs), []);
+  });
+
+  it('refuses one that merges with a digit only on its right', async () => {
+    assert.deepEqual(await proven(['<m>'], /<m>\d?|./gs), []);
+  });
+
+  it('puts the longest first and asks nothing without candidates', async () => {
+    assert.deepEqual(await proven(['<m>', '<mm>'], /<m>|<mm>|./gs), ['<mm>', '<m>']);
+    assert.deepEqual(await proven([], /./gs), []);
+  });
+});
