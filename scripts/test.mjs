@@ -18,7 +18,7 @@ function testFiles(path) {
 }
 
 const files = (roots.length > 0 ? roots : ['test']).flatMap(testFiles);
-const child = spawn(process.execPath, ['--import', 'tsx', '--test', ...flags, ...files], { stdio: 'inherit' });
+const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-timeout=180000', ...flags, ...files], { stdio: 'inherit' });
 child.on('exit', (code, signal) => {
   process.exitCode = signal ? 1 : (code ?? 1);
 });

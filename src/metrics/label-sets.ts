@@ -10,7 +10,7 @@ export const generationRoutes = routeKinds.filter((kind) => kind !== 'pass');
 
 export const inspectionResults = ['ok', 'late', 'unknown'] as const;
 
-/** `partial`: some prompts or choices of the reply told their count, others did not. */
+/** `absent`: nothing could be compared; `partial`: what could be compared agreed, but some prompts could not. */
 export const countCheckResults = ['match', 'mismatch', 'absent', 'partial'] as const;
 export type CountCheckResult = (typeof countCheckResults)[number];
 
@@ -18,7 +18,7 @@ export type CountCheckResult = (typeof countCheckResults)[number];
 export const inspectionStages = ['read', 'ask', 'session', 'detect', 'decide', 'whole'] as const;
 export type InspectionStage = (typeof inspectionStages)[number];
 
-export const oracleNames = ['props', 'models', 'apply-template', 'tokenize', 'detokenize'] as const;
+export const oracleNames = ['health', 'props', 'models', 'apply-template', 'tokenize', 'detokenize'] as const;
 export type OracleName = (typeof oracleNames)[number];
 
 export const oracleResults = ['ok', 'refused', 'error', 'timeout', 'unreachable', 'breaker-open'] as const;

@@ -1,0 +1,122 @@
+/**
+ * Stands in until the engine behind the upstream is recognised, and for good if no adapter knows it. Traffic flows all
+ * the while; what can't be said is said as a reason.
+ */
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ReplyReader } from '../exchange/reply.ts';
+import type { GenerationRequest } from '../exchange/request.ts';
+import { passRoute, type Route } from '../exchange/route.ts';
+import { unknown, type UnknownReason } from '../exchange/token-read.ts';
+import type { TrustChange } from '../tokens/trust.ts';
+
+import type { AskContext, Engine, FactsRead, PromptReading } from './engine.ts';
+
+/** What an adapter says of an upstream: its own, not its own, or not to be told now. */
+export type Recognition =
+  | { readonly known: true; readonly recognised: boolean }
+  | { readonly known: false; readonly reason: UnknownReason };
+
+export interface Candidate {
+  readonly engine: Engine;
+  recognise(context: AskContext): Promise<Recognition>;
+}
+
+/** An upstream that nobody recognised is asked again after this long: it may be replaced. */
+const askAgainMs = 30_000;
+
+export class AutoEngine implements Engine {
+  readonly #candidates: readonly Candidate[];
+  readonly #onRecognised: (engine: Engine) => void;
+  #chosen: Engine | undefined;
+  /** Set when every candidate said no. */
+  #foreignUntilMs = 0;
+  #recognising: Promise<UnknownReason | undefined> | undefined;
+
+  constructor(candidates: readonly Candidate[], onRecognised: (engine: Engine) => void) {
+    this.#candidates = candidates;
+    this.#onRecognised = onRecognised;
+  }
+
+  get kind(): string {
+    return this.#chosen?.kind ?? 'unrecognised';
+  }
+
+  /** Before recognition any candidate's generation route is one: it must be carried by the sender that can abort. */
+  routeOf(method: string, path: string): Route {
+    if (this.#chosen !== undefined) return this.#chosen.routeOf(method, path);
+    for (const { engine } of this.#candidates) {
+      const route = engine.routeOf(method, path);
+      if (route.kind !== 'pass') return route;
+    }
+    return passRoute;
+  }
+
+  async facts(model: string | undefined, context: AskContext): Promise<FactsRead> {
+    if (this.#chosen === undefined) {
+      if (this.#foreignUntilMs > Date.now()) return unknown('engine-cannot');
+      this.#recognising ??= this.#recognise(context).finally(() => {
+        this.#recognising = undefined;
+      });
+      const reason = await this.#recognising;
+      if (reason !== undefined) return unknown(reason);
+    }
+    return this.#chosen?.facts(model, context) ?? unknown('engine-cannot');
+  }
+
+  read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
+    return this.#served().read(request, facts, context);
+  }
+
+  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader {
+    return this.#served().replyReader(route, request, retainedBytes);
+  }
+
+  async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {
+    return (await this.#chosen?.pieces(ids, facts, context)) ?? [];
+  }
+
+  noteReply(status: number | undefined): void {
+    if (this.#chosen === undefined && status === undefined) this.#foreignUntilMs = 0;
+    for (const { engine } of this.#candidates) engine.noteReply(status);
+  }
+
+  noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[] {
+    return this.#chosen?.noteCount(facts, kind, matched) ?? [];
+  }
+
+  idsVerified(facts: ModelFacts): boolean {
+    return this.#chosen?.idsVerified(facts) ?? true;
+  }
+
+  async ready(): Promise<{ ready: boolean; reason: string }> {
+    return this.#served().ready();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#candidates.map(({ engine }) => engine.close()));
+  }
+
+  /** The reader of replies needs no recognition: it reads what the route's dialect says. */
+  #served(): Engine {
+    const engine = this.#chosen ?? this.#candidates[0]?.engine;
+    if (engine === undefined) throw new Error('no engine adapter is registered');
+    return engine;
+  }
+
+  async #recognise(context: AskContext): Promise<UnknownReason | undefined> {
+    let reason: UnknownReason | undefined;
+    for (const candidate of this.#candidates) {
+      const recognition = await candidate.recognise(context);
+      if (!recognition.known) {
+        reason = recognition.reason;
+      } else if (recognition.recognised) {
+        this.#chosen = candidate.engine;
+        this.#onRecognised(candidate.engine);
+        return undefined;
+      }
+    }
+    if (reason !== undefined) return reason;
+    this.#foreignUntilMs = Date.now() + askAgainMs;
+    return 'engine-cannot';
+  }
+}

@@ -1,0 +1,58 @@
+/** What the rest of the product may ask of an engine. Only this folder knows which engine it is. */
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ReplyReader } from '../exchange/reply.ts';
+import type { GenerationRequest } from '../exchange/request.ts';
+import type { Route } from '../exchange/route.ts';
+import type { HeadRead, TokenRead, Unknown } from '../exchange/token-read.ts';
+import type { TrustChange } from '../tokens/trust.ts';
+
+/** Headers that authorise oracle calls: the client's own, else the operator's. Lower-case names. */
+export type Credentials = Readonly<Record<string, string>>;
+
+export interface AskContext {
+  readonly credentials: Credentials;
+  /** Aborted when nobody needs the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** The prompts of one request as the engine reads them. Each question is asked at most once. */
+export interface PromptReading {
+  /** The first ids per prompt index; needs the rendered text and the facts, but no tokenization. */
+  heads(): Promise<readonly HeadRead[]>;
+  /** All ids per prompt index. */
+  prompts(): Promise<readonly TokenRead[]>;
+}
+
+export type FactsRead = { readonly known: true; readonly facts: ModelFacts } | Unknown;
+
+/** A fact about the engine, not about one exchange. */
+export type EngineEvent =
+  | { readonly event: 'facts-learnt'; readonly facts: ModelFacts }
+  | {
+      readonly event: 'facts-changed';
+      readonly modelName: string;
+      readonly what: 'template' | 'bos' | 'context' | 'build' | 'markers' | 'restart';
+    }
+  | { readonly event: 'ids-unverified' | 'ids-verified' | 'memoising-off'; readonly modelName: string }
+  | { readonly event: 'oracle-unavailable' | 'oracle-available'; readonly reason: string };
+
+export interface Engine {
+  readonly kind: string;
+  /** `path` without query, below the upstream's base path. */
+  routeOf(method: string, path: string): Route;
+  /** Facts of the model that the request is for; learnt on first need, kept until the engine changes. */
+  facts(model: string | undefined, context: AskContext): Promise<FactsRead>;
+  read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading;
+  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader;
+  /** The texts of single ids, for an operator who asked to see them. Empty if the engine can't be asked. */
+  pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]>;
+  /** What forwarded traffic shows: a 503 or a refused connection means that facts may be old when it is back. */
+  noteReply(status: number | undefined): void;
+  /** The engine's own count against ours; returns what changed in how far the ids are trusted. */
+  noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[];
+  /** False once the engine's counts have contradicted our ids several times in a row. */
+  idsVerified(facts: ModelFacts): boolean;
+  /** True if the engine answers at all; asks nothing that wakes or loads a model. */
+  ready(): Promise<{ readonly ready: boolean; readonly reason: string }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,216 @@
+/**
+ * llama-server's helper endpoints as typed questions (engine-protocols, sections 2.4 to 2.6). In router mode every
+ * question names the model and says `autoload=false`, so that asking never loads one.
+ */
+import type { Json, JsonObject } from '../exchange/request.ts';
+import type { UnknownReason } from '../exchange/token-read.ts';
+
+import type { AskContext } from './engine.ts';
+import type { OracleAnswer, OracleClient, OracleName } from './oracle-client.ts';
+
+/** A question that got no usable answer. Caught at the adapter's surface, where it becomes an unknown. */
+export class OracleFailure extends Error {
+  readonly reason: UnknownReason;
+  constructor(reason: UnknownReason, question: string) {
+    super(`${question} gave no usable answer: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The part of `/props` that facts are made of. */
+export interface LlamaProps {
+  readonly router: boolean;
+  readonly sleeping: boolean;
+  readonly modelAlias: string;
+  readonly modelPath: string;
+  readonly build: string;
+  readonly template: string;
+  readonly bosText: string;
+  readonly eosText: string;
+  readonly contextTokens: number;
+  readonly slots: number;
+  /** Random per process: shows a restart. */
+  readonly mediaMarker: string;
+}
+
+/** Between segments in one `/tokenize` call: integers of a mixed array come back as they are (measured on 0.7.0). */
+const separator = -1;
+
+export class LlamaOracle {
+  readonly #client: OracleClient;
+  /** One call per segment instead of one for all; set if the separator does not come back as sent. */
+  separatorWorks = true;
+
+  constructor(client: OracleClient) {
+    this.#client = client;
+  }
+
+  async props(model: string | undefined, context: AskContext): Promise<LlamaProps> {
+    const query = model === undefined ? '' : `?model=${encodeURIComponent(model)}&autoload=false`;
+    const answer = await this.#ask('props', 'GET', `/props${query}`, undefined, context);
+    return readProps(answer);
+  }
+
+  /** @returns false if a router lists the model as anything but loaded. True also for a model it does not list. */
+  async isLoaded(model: string, context: AskContext): Promise<boolean> {
+    const answer = object(await this.#ask('models', 'GET', '/models', undefined, context));
+    const listed = array(answer['data']).map(object);
+    const entry = listed.find((item) => item['id'] === model || array(item['aliases']).includes(model));
+    return entry !== undefined && text(object(entry['status'])['value']) === 'loaded';
+  }
+
+  /** Renders a chat body; the bytes are the client's own. @returns the text after the engine's BOS stripping. */
+  async render(body: string | Buffer, routed: boolean, context: AskContext): Promise<string> {
+    const path = routed ? '/apply-template?autoload=false' : '/apply-template';
+    const answer = object(await this.#ask('apply-template', 'POST', path, body, context));
+    if (typeof answer['prompt'] !== 'string') throw new OracleFailure('oracle-error', '/apply-template');
+    return answer['prompt'];
+  }
+
+  /** Ids of one prompt as the raw route makes them, BOS and EOS included. */
+  async tokenizePrompt(
+    content: string,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<Uint32Array> {
+    return Uint32Array.from(await this.#tokenize(content, true, model, context));
+  }
+
+  /** Ids of each text on its own, nothing added, control tokens recognised; one call for all of them. */
+  async tokenizeMany(
+    texts: readonly string[],
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<Uint32Array[]> {
+    if (texts.length === 0) return [];
+    if (texts.length === 1 || !this.separatorWorks) {
+      const all = await Promise.all(texts.map((one) => this.#tokenize(one, false, model, context)));
+      return all.map((ids) => Uint32Array.from(ids));
+    }
+    const content = texts.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
+    const flat = await this.#tokenize(content, false, model, context);
+    const parts = splitAtSeparator(flat);
+    if (parts.length !== texts.length) throw new OracleFailure('oracle-error', '/tokenize');
+    return parts;
+  }
+
+  /** Proves that separators come back as sent and that texts beside them are tokenized on their own. */
+  async checkSeparator(model: string | undefined, context: AskContext): Promise<void> {
+    const texts = ['a b', ' c', '\n'];
+    this.separatorWorks = false;
+    const single = await this.tokenizeMany(texts, model, context);
+    const mixed = await this.#tokenize(['a b', separator, ' c', separator, '\n'], false, model, context);
+    const parts = splitAtSeparator(mixed);
+    this.separatorWorks =
+      parts.length === single.length &&
+      parts.every((ids, index) => String(ids) === String(single[index] ?? new Uint32Array()));
+  }
+
+  async pieces(ids: readonly number[], model: string | undefined, context: AskContext): Promise<string[]> {
+    return Promise.all(
+      ids.map(async (id) => {
+        const body = JSON.stringify({ tokens: [id], ...named(model) });
+        const answer = object(
+          await this.#ask('detokenize', 'POST', routedPath('/detokenize', model), body, context),
+        );
+        return text(answer['content']);
+      }),
+    );
+  }
+
+  async #tokenize(
+    content: string | readonly (string | number)[],
+    addSpecial: boolean,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<number[]> {
+    const body = JSON.stringify({ content, add_special: addSpecial, parse_special: true, ...named(model) });
+    const answer = object(await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context));
+    const tokens = answer['tokens'];
+    if (!Array.isArray(tokens) || !tokens.every((id) => typeof id === 'number')) {
+      throw new OracleFailure('oracle-error', '/tokenize');
+    }
+    return tokens;
+  }
+
+  async #ask(
+    oracle: OracleName,
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | Buffer | undefined,
+    context: AskContext,
+  ): Promise<Json> {
+    const answer = await this.#client.ask({
+      oracle,
+      method,
+      path,
+      ...(body === undefined ? {} : { body }),
+      credentials: context.credentials,
+      signal: context.signal,
+    });
+    if (answer.known) return answer.json;
+    throw new OracleFailure(refine(answer), path);
+  }
+}
+
+/** A router answers 400 for a model that it would have to load first. */
+function refine(answer: OracleAnswer & { known: false }): UnknownReason {
+  const message = JSON.stringify(answer.json ?? '');
+  return answer.status === 400 && message.includes('model is not loaded')
+    ? 'model-not-loaded'
+    : answer.reason;
+}
+
+function readProps(answer: Json): LlamaProps {
+  const props = object(answer);
+  const settings = object(props['default_generation_settings']);
+  if (props['default_generation_settings'] === undefined) throw new OracleFailure('engine-cannot', '/props');
+  return {
+    router: props['role'] === 'router',
+    sleeping: props['is_sleeping'] === true,
+    modelAlias: text(props['model_alias']),
+    modelPath: text(props['model_path']),
+    build: text(props['build_info']),
+    template: text(props['chat_template']) + text(props['chat_template_tool_use']),
+    bosText: text(props['bos_token']),
+    eosText: text(props['eos_token']),
+    contextTokens: count(settings['n_ctx']),
+    slots: count(props['total_slots']),
+    mediaMarker: text(props['media_marker']),
+  };
+}
+
+function splitAtSeparator(flat: readonly number[]): Uint32Array[] {
+  const parts: Uint32Array[] = [];
+  let start = 0;
+  for (let at = flat.indexOf(separator); at >= 0; at = flat.indexOf(separator, start)) {
+    parts.push(Uint32Array.from(flat.slice(start, at)));
+    start = at + 1;
+  }
+  parts.push(Uint32Array.from(flat.slice(start)));
+  return parts;
+}
+
+function named(model: string | undefined): JsonObject {
+  return model === undefined ? {} : { model };
+}
+
+function routedPath(path: string, model: string | undefined): string {
+  return model === undefined ? path : `${path}?autoload=false`;
+}
+
+function object(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+function array(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}

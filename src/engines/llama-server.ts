@@ -1,0 +1,238 @@
+/** The adapter of llama-server: the one place that knows how its answers become facts and token ids. */
+import { createHash } from 'node:crypto';
+
+import { createOpenAiReplyReader } from '../exchange/openai-reply.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ReplyReader } from '../exchange/reply.ts';
+import type { GenerationRequest } from '../exchange/request.ts';
+import type { Route } from '../exchange/route.ts';
+import { unknown } from '../exchange/token-read.ts';
+import { SegmentCache } from '../tokens/segment-cache.ts';
+import type { TrustChange } from '../tokens/trust.ts';
+
+import type { AskContext, Engine, EngineEvent, FactsRead, PromptReading } from './engine.ts';
+import { probeFacts } from './facts-probe.ts';
+import { createLlamaNativeReplyReader } from './llama-native-reply.ts';
+import { LlamaOracle, OracleFailure, type LlamaProps } from './llama-oracle.ts';
+import { LlamaPromptReading } from './llama-prompt-reading.ts';
+import { llamaRouteOf } from './llama-routes.ts';
+import { MarkerScout } from './marker-scout.ts';
+import { ModelRegistry, type KnownModel } from './model-registry.ts';
+import type { OracleClient } from './oracle-client.ts';
+
+export interface EngineDependencies {
+  readonly client: OracleClient;
+  readonly segmentCacheBytes: number;
+  /** Random per process; keys every digest of text. */
+  readonly digestKey: Uint8Array;
+  readonly onEvent: (event: EngineEvent) => void;
+  readonly onTokenized: (source: 'cache' | 'engine' | 'check', tokens: number) => void;
+}
+
+/** How long an answer of `/props` stands for "awake and unchanged"; `--sleep-idle-seconds` counts whole seconds. */
+const propsFreshMs = 900;
+
+export class LlamaServerEngine implements Engine {
+  readonly kind = 'llama-server';
+  readonly #oracle: LlamaOracle;
+  readonly #dependencies: EngineDependencies;
+  readonly #models: ModelRegistry;
+  readonly #segments: SegmentCache;
+  readonly #scout: MarkerScout;
+  readonly #freshProps = new Map<string, { untilMs: number; props: Promise<LlamaProps> }>();
+  #router: boolean | undefined;
+
+  constructor(dependencies: EngineDependencies) {
+    this.#dependencies = dependencies;
+    this.#oracle = new LlamaOracle(dependencies.client);
+    this.#models = new ModelRegistry(dependencies.onEvent);
+    this.#segments = new SegmentCache({
+      maxBytes: dependencies.segmentCacheBytes,
+      digestKey: dependencies.digestKey,
+      onTokenized: dependencies.onTokenized,
+    });
+    this.#scout = new MarkerScout((identity, found) => {
+      this.#models.addMarkers(identity, found);
+    });
+  }
+
+  routeOf(method: string, path: string): Route {
+    return llamaRouteOf(method, path);
+  }
+
+  async facts(model: string | undefined, context: AskContext): Promise<FactsRead> {
+    try {
+      const known = await this.#model(model, context);
+      return { known: true, facts: known.facts };
+    } catch (error) {
+      if (error instanceof OracleFailure) return unknown(error.reason);
+      throw error;
+    }
+  }
+
+  read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
+    return new LlamaPromptReading({
+      request,
+      facts,
+      context,
+      oracle: this.#oracle,
+      segments: this.#segments,
+      scout: this.#scout,
+      model: this.#models.byIdentity(facts.identity),
+      routedModel: this.#router === true ? request.model : undefined,
+      onTokenized: this.#dependencies.onTokenized,
+      onWindowMismatch: (known) => {
+        this.#report(known.facts, known.trust.windowMismatched());
+      },
+    });
+  }
+
+  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader {
+    if (route.dialect === 'native') return createLlamaNativeReplyReader({ retainedBytes });
+    return createOpenAiReplyReader({ shape: request.kind, retainedBytes });
+  }
+
+  async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {
+    try {
+      return await this.#oracle.pieces(ids, this.#router === true ? facts.modelName : undefined, context);
+    } catch (error) {
+      if (error instanceof OracleFailure) return [];
+      throw error;
+    }
+  }
+
+  noteReply(status: number | undefined): void {
+    // Refused or loading: whatever answers next may be another process with another model.
+    if (status === undefined || status === 503) this.#freshProps.clear();
+    else this.#dependencies.client.reachable();
+  }
+
+  noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[] {
+    const known = this.#models.byIdentity(facts.identity);
+    if (known === undefined) return [];
+    const changes = matched ? known.trust.countMatched(kind) : known.trust.countMismatched(kind);
+    this.#report(facts, changes);
+    return changes;
+  }
+
+  idsVerified(facts: ModelFacts): boolean {
+    return this.#models.byIdentity(facts.identity)?.trust.verified ?? true;
+  }
+
+  async ready(): Promise<{ ready: boolean; reason: string }> {
+    const answer = await this.#dependencies.client.ask({
+      oracle: 'health',
+      method: 'GET',
+      path: '/health',
+      credentials: {},
+    });
+    // Whatever its body says: a server that answers without an error of its own takes requests.
+    const ready = answer.known || (answer.status !== undefined && answer.status < 500);
+    return { ready, reason: answer.known || ready ? 'the engine answers' : answer.reason };
+  }
+
+  async close(): Promise<void> {
+    await this.#dependencies.client.close();
+  }
+
+  async #model(requested: string | undefined, context: AskContext): Promise<KnownModel> {
+    if (this.#router !== false) {
+      const props = await this.#props(undefined, context);
+      this.#router = props.router;
+      if (!props.router) return this.#knownUnder(props, undefined, context);
+      if (requested === undefined || !(await this.#oracle.isLoaded(requested, context))) {
+        throw new OracleFailure('model-not-loaded', '/models');
+      }
+      return this.#knownUnder(await this.#props(requested, context), requested, context);
+    }
+    const props = await this.#props(undefined, context);
+    if (props.router) this.#router = true;
+    return this.#knownUnder(props, undefined, context);
+  }
+
+  async #knownUnder(props: LlamaProps, routed: string | undefined, context: AskContext): Promise<KnownModel> {
+    // Asking /tokenize would wake it, and the whole KV cache is gone with the sleep anyway.
+    if (props.sleeping) throw new OracleFailure('engine-sleeping', '/props');
+    const signature = signatureOf(props);
+    return this.#models.get(routed ?? '', signature, () => this.#learn(props, routed, signature, context));
+  }
+
+  /** `/props` neither wakes nor loads anything; one call serves all requests of the next moment. */
+  async #props(model: string | undefined, context: AskContext): Promise<LlamaProps> {
+    const key = model ?? '';
+    const fresh = this.#freshProps.get(key);
+    if (fresh !== undefined && fresh.untilMs > Date.now()) return fresh.props;
+    // Not tied to one exchange's signal: others wait for the same answer.
+    const props = this.#oracle.props(model, { ...context, signal: neverAborted });
+    const entry = { untilMs: Date.now() + propsFreshMs, props };
+    this.#freshProps.set(key, entry);
+    try {
+      return await props;
+    } catch (error) {
+      if (this.#freshProps.get(key) === entry) this.#freshProps.delete(key);
+      throw error;
+    }
+  }
+
+  async #learn(
+    props: LlamaProps,
+    routed: string | undefined,
+    signature: string,
+    { credentials }: AskContext,
+  ): Promise<ModelFacts> {
+    const context: AskContext = { credentials, signal: neverAborted };
+    await this.#oracle.checkSeparator(routed, context);
+    const probed = await probeFacts(props, {
+      tokenizeMany: (texts) => this.#oracle.tokenizeMany(texts, routed, context),
+      tokenizePrompt: (text) => this.#oracle.tokenizePrompt(text, routed, context),
+      render: async (body) => {
+        const named = routed === undefined ? body : { ...body, model: routed };
+        try {
+          return await this.#oracle.render(JSON.stringify(named), routed !== undefined, context);
+        } catch (error) {
+          // The template may refuse a probe (raise_exception); that is a fact too.
+          if (error instanceof OracleFailure && refusals.includes(error.reason)) return undefined;
+          throw error;
+        }
+      },
+    });
+    const { addedPrefix, addedSuffix, ...rest } = probed;
+    return {
+      ...rest,
+      modelName: routed ?? props.modelAlias,
+      identity: signature,
+      engine: this.kind,
+      build: props.build,
+      modelPath: props.modelPath,
+      templateHash: props.template === '' ? '' : shortHash(props.template),
+      templateFirstLine: props.template.split('\n', 1)[0]?.slice(0, 200) ?? '',
+      addedPrefix: { chat: addedPrefix, completion: addedPrefix },
+      addedSuffix: { chat: addedSuffix, completion: addedSuffix },
+      contextTokens: props.contextTokens,
+      slots: props.slots,
+      mediaMarker: props.mediaMarker,
+    };
+  }
+
+  #report(facts: ModelFacts, changes: readonly TrustChange[]): void {
+    for (const change of changes) {
+      const event =
+        change === 'unverified' ? 'ids-unverified' : change === 'verified' ? 'ids-verified' : 'memoising-off';
+      this.#dependencies.onEvent({ event, modelName: facts.modelName });
+    }
+  }
+}
+
+const neverAborted = new AbortController().signal;
+const refusals: readonly string[] = ['oracle-refused', 'oracle-error'];
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+function signatureOf(props: LlamaProps): string {
+  const { mediaMarker, modelPath, build, template, bosText, eosText, contextTokens } = props;
+  return shortHash(
+    JSON.stringify([mediaMarker, modelPath, build, template, bosText, eosText, contextTokens]),
+  );
+}

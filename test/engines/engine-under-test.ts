@@ -1,0 +1,61 @@
+// Opens the real adapter on a real server, and asks it as the pipeline does.
+import { LlamaServerEngine } from '../../src/engines/llama-server.ts';
+import type { AskContext, EngineEvent } from '../../src/engines/engine.ts';
+import { OracleClient } from '../../src/engines/oracle-client.ts';
+import { readRequest } from '../../src/exchange/request-reader.ts';
+import type { GenerationRequest } from '../../src/exchange/request.ts';
+import type { HeadRead, TokenRead } from '../../src/exchange/token-read.ts';
+
+export const context: AskContext = { credentials: {}, signal: new AbortController().signal };
+
+export function openAdapter(
+  url: string,
+  options: { timeoutMs?: number; credentials?: Record<string, string> } = {},
+) {
+  const counted = { cache: 0, engine: 0, check: 0 };
+  const answers: string[] = [];
+  const events: EngineEvent[] = [];
+  const client = new OracleClient({
+    origin: url,
+    basePath: '',
+    tls: { rejectUnauthorized: true },
+    concurrency: () => 4,
+    timeoutMs: () => options.timeoutMs ?? 10_000,
+    onAnswer: (oracle, result) => answers.push(`${oracle} ${result}`),
+  });
+  const engine = new LlamaServerEngine({
+    client,
+    segmentCacheBytes: 64 * 1024 * 1024,
+    digestKey: new Uint8Array(32),
+    onEvent: (event) => events.push(event),
+    onTokenized: (source, tokens) => {
+      counted[source] += tokens;
+    },
+  });
+  return { engine, counted, answers, events };
+}
+
+export function typed(kind: 'chat' | 'completion', body: object): GenerationRequest {
+  const reading = readRequest(Buffer.from(JSON.stringify(body)), kind);
+  if (!reading.readable) throw new Error(`the test's own body is unreadable: ${reading.reason}`);
+  return reading.request;
+}
+
+export async function ask(
+  engine: LlamaServerEngine,
+  request: GenerationRequest,
+): Promise<{ heads: readonly HeadRead[]; prompts: readonly TokenRead[] } | { reason: string }> {
+  const facts = await engine.facts(request.model, context);
+  if (!facts.known) return { reason: facts.reason };
+  const reading = engine.read(request, facts.facts, context);
+  return { heads: await reading.heads(), prompts: await reading.prompts() };
+}
+
+/** The ids of the only prompt; throws with the reason where they are unknown. */
+export async function idsOf(engine: LlamaServerEngine, request: GenerationRequest): Promise<number[]> {
+  const read = await ask(engine, request);
+  if ('reason' in read) throw new Error(read.reason);
+  const [prompt] = read.prompts;
+  if (prompt?.known !== true) throw new Error(prompt?.reason ?? 'no prompt');
+  return [...prompt.ids];
+}
