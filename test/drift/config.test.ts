@@ -16,6 +16,7 @@ import { loadConfig, type Config } from '../../src/config/load.ts';
 import { readFileLayer } from '../../src/config/file-layer.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { layerErrors } from '../../src/config/validate.ts';
+import { detectors } from '../../src/detectors/index.ts';
 import { findingKinds } from '../../src/exchange/finding.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -48,6 +49,12 @@ describe('the schema', () => {
       configKeys.filter(({ path }) => path[0] === 'detectors').map(({ path }) => path[1]),
     );
     assert.deepEqual([...sections].toSorted(), [...findingKinds].toSorted());
+  });
+
+  it('allows rewriting exactly where the detector repairs', () => {
+    for (const { kind, repairs } of detectors) {
+      assert.equal(actionsFor(kind).includes('rewrite'), repairs, kind);
+    }
   });
 
   for (const key of configKeys) {
@@ -88,6 +95,12 @@ describe('proxy.yaml', () => {
     const strict = configSchema.parse({ mode: 'strict' });
     for (const kind of findingKinds) {
       assert.equal(valueAt(layer.values, ['detectors', kind, 'action']), effectiveAction(strict, kind), kind);
+    }
+  });
+
+  it('shows the highest severity that each detector reports', () => {
+    for (const { kind, severity } of detectors) {
+      assert.equal(valueAt(layer.values, ['detectors', kind, 'severity']), severity, kind);
     }
   });
 });
