@@ -5,32 +5,19 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
 import { contentTypes, negotiateForm, type ExpositionForm } from '../metrics/exposition.ts';
+import type { SessionSummary } from '../sessions/store.ts';
 
 import { challenge, judgeAccess, type AccessRule } from './access.ts';
-import { readFindingsQuery } from './findings-query.ts';
 import type { FindingsRing } from './findings-ring.ts';
 import { createHostAllowList } from './host-allow-list.ts';
 import { inspectorPage, inspectorPolicy } from './inspector-page.ts';
 import { sendProblem } from './problem.ts';
+import { readFindingsQuery, readSessionsQuery } from './query.ts';
 
 export interface Readiness {
   readonly ready: boolean;
   /** In words; also why it is ready. */
   readonly reason: string;
-}
-
-/** One remembered conversation, as pseudonyms and numbers. */
-export interface SessionSummary {
-  readonly session: string;
-  /** The operator's name for the client, else its pseudonym. */
-  readonly client: string;
-  readonly model: string;
-  readonly turns: number;
-  readonly heads: number;
-  /** Tokens remembered over all heads. */
-  readonly tokens: number;
-  readonly ageSeconds: number;
-  readonly idleSeconds: number;
 }
 
 export interface AdminParts {
@@ -45,7 +32,8 @@ export interface AdminParts {
   /** The effective configuration with origins, secrets already redacted; any JSON. */
   readonly config: () => unknown;
   readonly findings: FindingsRing;
-  readonly sessions: () => readonly SessionSummary[];
+  /** Remembered conversations, newest first, at most `limit`. */
+  readonly sessions: (limit: number) => readonly SessionSummary[] | Promise<readonly SessionSummary[]>;
   /** Told what went wrong inside; the client only learns that something did. */
   readonly onError: (error: unknown) => void;
 }
@@ -111,9 +99,13 @@ function addProtectedRoutes(admin: FastifyInstance, parts: AdminParts): void {
   admin.get('/api/findings', options, (request, reply) => {
     const query = readFindingsQuery(request.query);
     if (!query.valid) return sendProblem(reply, 'ADMIN_BAD_QUERY', query.detail);
-    return reply.send({ seen: parts.findings.seen, findings: parts.findings.list(query.filter) });
+    return reply.send({ seen: parts.findings.seen, findings: parts.findings.list(query.value) });
   });
-  admin.get('/api/sessions', options, () => ({ sessions: parts.sessions() }));
+  admin.get('/api/sessions', options, async (request, reply) => {
+    const query = readSessionsQuery(request.query);
+    if (!query.valid) return sendProblem(reply, 'ADMIN_BAD_QUERY', query.detail);
+    return reply.send({ sessions: await parts.sessions(query.value.limit) });
+  });
   admin.get('/', options, (_request, reply) => {
     return reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': inspectorPolicy })

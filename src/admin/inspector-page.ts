@@ -53,7 +53,7 @@ export const inspectorPage = `<!doctype html>
   <p id="no-sessions" class="empty" hidden>No conversation is remembered.</p>
   <div class="scroll"><table>
     <thead><tr><th>session</th><th>client</th><th>model</th><th class="number">turns</th><th class="number">heads</th>
-      <th class="number">tokens</th><th class="number">age</th><th class="number">idle</th></tr></thead>
+      <th class="number">tokens</th><th class="number">last turn</th></tr></thead>
     <tbody id="sessions"></tbody>
   </table></div>
 </main>

@@ -64,8 +64,7 @@ function duration(seconds) {
 function drawSession(session) {
   const row = element('tr');
   for (const text of [session.session, session.client, session.model]) row.append(element('td', '', text));
-  const numbers = [session.turns, session.heads, session.tokens.toLocaleString(), duration(session.ageSeconds),
-    duration(session.idleSeconds)];
+  const numbers = [session.turns, session.heads, session.tokens.toLocaleString(), duration(session.ageMs / 1000)];
   for (const text of numbers) row.append(element('td', 'number', text));
   return row;
 }

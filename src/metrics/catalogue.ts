@@ -162,7 +162,7 @@ export const catalogue = {
   time_to_first_byte_seconds: {
     type: 'histogram',
     moment: 'machinery',
-    help: 'Time from the last byte of the request to the first body byte of the reply.',
+    help: 'Time from the head of a request on a generation route to the first body byte of the reply.',
     labels: { route: routeKinds },
     buckets: secondsBuckets,
     exemplars: true,

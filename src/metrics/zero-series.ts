@@ -5,7 +5,6 @@
 import { actions } from '../exchange/exchange.ts';
 import { breakCauses, findingKinds } from '../exchange/finding.ts';
 import { outcomes } from '../exchange/reply.ts';
-import { routeKinds } from '../exchange/route.ts';
 import { unknownReasons } from '../exchange/token-read.ts';
 
 import type { Instruments } from './instruments.ts';
@@ -34,7 +33,7 @@ export function startProcessSeries(instruments: Instruments): void {
   for (const source of lookupSources) instruments.add('session_lookups_total', { source }, 0);
   for (const reason of evictionReasons) instruments.add('session_evictions_total', { reason }, 0);
   for (const stage of inspectionStages) instruments.zero('inspection_duration_seconds', { stage });
-  for (const route of routeKinds) instruments.zero('time_to_first_byte_seconds', { route });
+  for (const route of generationRoutes) instruments.zero('time_to_first_byte_seconds', { route });
 }
 
 /** The series of one model. Harmless to repeat: counters are moved by 0. */

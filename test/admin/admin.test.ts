@@ -162,6 +162,39 @@ describe('the findings API', () => {
   });
 });
 
+describe('the sessions API', () => {
+  const session = {
+    session: 's-1',
+    client: 'c-1',
+    model: 'qwen3',
+    keySource: 'ancestor',
+    heads: 1,
+    turns: 3,
+    tokens: 234,
+    bytes: 2000,
+    ageMs: 1500,
+  } as const;
+
+  it('answers with what the store lists, and asks it for no more than the limit', async (t) => {
+    const limits: number[] = [];
+    const sessions = (limit: number): Promise<(typeof session)[]> => {
+      limits.push(limit);
+      return Promise.resolve([session]);
+    };
+    const ask = await listening(t, { sessions });
+    assert.deepEqual((await ask('/api/sessions')).json(), { sessions: [session] });
+    await ask('/api/sessions?limit=7');
+    assert.deepEqual(limits, [100, 7]);
+  });
+
+  it('refuses a query that it does not know', async (t) => {
+    const ask = await listening(t);
+    const answer = await ask('/api/sessions?client=c-1');
+    assert.equal(answer.status, 400);
+    assert.match(String(answer.json()['detail']), /client; allowed: limit=/);
+  });
+});
+
 describe('everything else', () => {
   it('is 404 and names what there is', async (t) => {
     const ask = await listening(t);

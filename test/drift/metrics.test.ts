@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { generate } from '../../scripts/generate-metrics-docs.ts';
+import type { CountCheck } from '../../src/detectors/count-check.ts';
+import type { EngineEvent } from '../../src/engines/engine.ts';
 import * as oracle from '../../src/engines/oracle-client.ts';
 import {
   catalogue,
@@ -12,7 +14,9 @@ import {
   type MetricDefinition,
   type MetricName,
 } from '../../src/metrics/catalogue.ts';
-import { oracleNames, oracleResults } from '../../src/metrics/label-sets.ts';
+import type { SessionMatch } from '../../src/exchange/session-match.ts';
+import type { EvictionReason } from '../../src/sessions/store.ts';
+import * as sets from '../../src/metrics/label-sets.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/meter.ts';
 import {
   doubleBos,
@@ -60,6 +64,8 @@ const contract = `
   .trim()
   .split('\n')
   .map((line) => line.trim());
+
+type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
 
 const definitions = Object.entries(catalogue) as [MetricName, MetricDefinition][];
 
@@ -109,8 +115,19 @@ describe('the metric contract', () => {
   });
 
   it('has the label values that the engine client gives', () => {
-    assert.deepEqual([...oracleNames], [...oracle.oracleNames]);
-    assert.deepEqual([...oracleResults], [...oracle.oracleResults]);
+    assert.deepEqual([...sets.oracleNames], [...oracle.oracleNames]);
+    assert.deepEqual([...sets.oracleResults], [...oracle.oracleResults]);
+  });
+
+  it('has the label values that engine events, count checks, lookups and evictions have', () => {
+    // Checked by the compiler: each of these is an error as soon as a set and the type it repeats differ.
+    const same: [
+      Same<sets.FactName, Extract<EngineEvent, { event: 'facts-changed' }>['what']>,
+      Same<sets.CountCheckResult, CountCheck['result']>,
+      Same<sets.LookupSource, SessionMatch['keySource'] | 'new'>,
+      Same<sets.EvictionReason, EvictionReason>,
+    ] = [true, true, true, true];
+    assert.ok(same.every(Boolean));
   });
 });
 
