@@ -7,6 +7,11 @@ import type { DemoTokenizer } from './tokenizer.ts';
 
 const mediaParts = ['image_url', 'input_audio', 'input_video', 'video_url'];
 
+/** 500, where llama-server fails on what it has accepted at first. */
+function failedTo(task: string, reason: string): EngineError {
+  return new EngineError('server_error', `Failed to parse ${task}: ${reason}`);
+}
+
 function partText(part: unknown): string {
   const type = isObject(part) ? part['type'] : undefined;
   if (isObject(part) && type === 'text' && typeof part['text'] === 'string') return part['text'];
@@ -20,38 +25,55 @@ function contentText(content: unknown): string {
   if (content === undefined || content === null) return '';
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) return content.map(partText).join('\n');
-  throw invalidRequest(`Invalid 'content' type: expected string or array, got ${JSON.stringify(content)}`);
+  throw invalidRequest("Expected 'content' to be a string or an array");
 }
 
 function readMessage(message: unknown): TemplateMessage {
-  if (!isObject(message))
-    throw invalidRequest(`Expected 'message' to be an object, got ${JSON.stringify(message)}`);
-  const role = message['role'];
-  if (typeof role !== 'string') throw invalidRequest(`Missing 'role' in message: ${JSON.stringify(message)}`);
-  const reasoning = message['reasoning_content'];
-  const calls = message['tool_calls'];
+  const { role, content, reasoning_content: reasoning, tool_calls: calls } = isObject(message) ? message : {};
+  if (role === 'assistant') {
+    if (content === undefined && calls === undefined) {
+      throw invalidRequest("Assistant message must contain either 'content' or 'tool_calls'!");
+    }
+  } else if (content === undefined) {
+    throw invalidRequest("All non-assistant messages must contain 'content'");
+  }
+  const text = contentText(content);
+  if (typeof role !== 'string')
+    throw failedTo('messages', `Missing 'role' in message: ${JSON.stringify(message)}`);
   return {
     role: role === 'developer' ? 'system' : role,
-    content: contentText(message['content']),
+    content: text,
     ...(typeof reasoning === 'string' && { reasoning_content: reasoning }),
     ...(Array.isArray(calls) && { tool_calls: calls.map(readToolCall) }),
   };
 }
 
-function readToolCall(call: unknown): unknown {
-  const fn = isObject(call) ? call['function'] : undefined;
-  if (!isObject(fn) || typeof fn['name'] !== 'string') {
-    throw invalidRequest(`Missing tool call name: ${JSON.stringify(call)}`);
+/** Arguments that are JSON text are parsed, so the template writes them anew: the client's spaces and order are lost. */
+function readArguments(given: unknown): unknown {
+  if (typeof given !== 'string') return given ?? {};
+  try {
+    return JSON.parse(given === '' ? '{}' : given);
+  } catch (cause) {
+    throw failedTo('tool call arguments as JSON', cause instanceof Error ? cause.message : 'unreadable');
   }
-  return { type: 'function', function: { name: fn['name'], arguments: fn['arguments'] ?? '{}' } };
+}
+
+function readToolCall(call: unknown): unknown {
+  const { type, function: called } = isObject(call) ? call : {};
+  if (type === undefined) throw failedTo('messages', `Missing tool call type: ${JSON.stringify(call)}`);
+  if (!isObject(called) || typeof called['name'] !== 'string') {
+    throw failedTo('messages', `Missing tool call name: ${JSON.stringify(call)}`);
+  }
+  return {
+    type: 'function',
+    function: { name: called['name'], arguments: readArguments(called['arguments']) },
+  };
 }
 
 /** Keeps the fields that the engine knows; what a client adds (`strict`, `return`) never reaches the template. */
 function readTool(tool: unknown): unknown {
   if (!isObject(tool) || tool['type'] !== 'function' || !isObject(tool['function'])) {
-    throw invalidRequest(
-      `Unsupported tool, expected {"type": "function", "function": …}, got ${JSON.stringify(tool)}`,
-    );
+    throw failedTo('tools', `Unsupported tool type: ${JSON.stringify(tool)}`);
   }
   const { name, description, parameters } = tool['function'];
   return {
@@ -62,8 +84,9 @@ function readTool(tool: unknown): unknown {
 
 function readTools(tools: unknown): unknown[] {
   if (tools === undefined || tools === null) return [];
-  if (!Array.isArray(tools))
-    throw invalidRequest(`Expected 'tools' to be an array, got ${JSON.stringify(tools)}`);
+  if (!Array.isArray(tools)) {
+    throw failedTo('tools', `Expected 'tools' to be an array, got ${JSON.stringify(tools)}`);
+  }
   return tools.map(readTool);
 }
 
@@ -77,58 +100,65 @@ function readExtra(body: Body): Record<string, unknown> {
   return extra;
 }
 
-/** Takes a trailing assistant message out: the reply continues it (llama-server's `--prefill-assistant`). */
-function splitPrefill(
-  messages: readonly TemplateMessage[],
-  body: Body,
-): [readonly TemplateMessage[], string | undefined] {
+/** The messages that the template renders, and the text that the reply continues; undefined for a new turn. */
+interface SplitMessages {
+  readonly rendered: readonly TemplateMessage[];
+  readonly continued: string | undefined;
+}
+
+/**
+ * Takes out the message that the reply continues: a trailing one of the assistant, or the last one if the client asks.
+ * llama-server puts the template's think block in front of it, with the message's reasoning or empty.
+ */
+function splitContinued(messages: readonly TemplateMessage[], body: Body): SplitMessages {
   const asked = body['continue_final_message'];
-  const continues = asked === true || typeof asked === 'string';
-  if (continues && booleanOr(body['add_generation_prompt'], false)) {
+  const isAsked = asked === true || typeof asked === 'string';
+  if (isAsked && booleanOr(body['add_generation_prompt'], true)) {
     throw invalidRequest('Cannot set both add_generation_prompt and continue_final_message to true.');
   }
   const last = messages.at(-1);
-  if (last?.role !== 'assistant') return [messages, undefined];
-  if (messages.at(-2)?.role === 'assistant') {
+  if (last === undefined || (last.role !== 'assistant' && !isAsked))
+    return { rendered: messages, continued: undefined };
+  if (last.role === 'assistant' && messages.at(-2)?.role === 'assistant') {
     throw invalidRequest('Cannot have 2 or more assistant messages at the end of the list.');
   }
   if (last.tool_calls !== undefined && last.tool_calls.length > 0) {
-    throw invalidRequest('Cannot continue an assistant message that has tool calls.');
+    throw invalidRequest('Cannot continue an assistant message that contains tool calls.');
   }
-  return [messages.slice(0, -1), last.content];
+  const think = `<think>\n${last.reasoning_content ?? ''}\n</think>\n\n`;
+  return { rendered: messages.slice(0, -1), continued: think + last.content };
 }
 
 /**
  * The prompt of a chat body. The template prints BOS and the tokenizer adds one, so exactly one leading BOS text is cut.
- * @throws EngineError 400 for a body that can't be read, 500 if the template refuses the conversation.
+ * @throws EngineError 400 or 500, as llama-server answers a body that it can't read or render.
  */
 export function chatPrompt(body: Body, tokenizer: DemoTokenizer): string {
   const given = body['messages'];
   if (given === undefined) throw invalidRequest("'messages' is required");
   if (!Array.isArray(given)) throw invalidRequest("Expected 'messages' to be an array");
+  const messages = given.map(readMessage);
   const tools = readTools(body['tools']);
-  const [messages, prefill] = splitPrefill(given.map(readMessage), body);
+  const { rendered, continued } = splitContinued(messages, body);
   const extra = readExtra(body);
   const { bos, eos } = tokenizer;
   let text: string;
   try {
     text = renderChatTemplate(
       {
-        messages,
+        messages: rendered,
         ...(tools.length > 0 && { tools }),
-        add_generation_prompt: prefill !== undefined || booleanOr(body['add_generation_prompt'], true),
-        // A continued message stands as the history would write it, without the empty think block.
-        extra: prefill === undefined ? extra : { ...extra, enable_thinking: true },
+        add_generation_prompt: continued !== undefined || booleanOr(body['add_generation_prompt'], true),
+        // The think block of a continued message is part of what is continued.
+        extra: continued === undefined ? extra : { ...extra, enable_thinking: true },
       },
       bos.text,
       eos.text,
     );
   } catch (cause) {
-    throw new EngineError(
-      'server_error',
-      cause instanceof Error ? cause.message : 'the chat template failed',
+    throw invalidRequest(
+      `Jinja Exception: ${cause instanceof Error ? cause.message : 'the chat template failed'}`,
     );
   }
-  const cut = text.startsWith(bos.text) ? text.slice(bos.text.length) : text;
-  return cut + (prefill ?? '');
+  return (text.startsWith(bos.text) ? text.slice(bos.text.length) : text) + (continued ?? '');
 }

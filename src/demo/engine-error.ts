@@ -32,6 +32,13 @@ export function invalidRequest(message: string): EngineError {
   return new EngineError('invalid_request_error', message);
 }
 
+/** 400, in the words of llama-server's JSON library: `expected` and the given value's type. */
+export function wrongType(expected: string, given: unknown, field?: string): EngineError {
+  const type = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
+  const where = field === undefined ? '' : `Field '${field}': `;
+  return invalidRequest(`${where}[json.exception.type_error.302] type must be ${expected}, but is ${type}`);
+}
+
 /** `{"error": {"code", "message", "type", …details}}`, as reply body and as event of a stream that breaks. */
 export function errorBody(error: EngineError): object {
   return { error: { code: error.status, message: error.message, type: error.type, ...error.details } };

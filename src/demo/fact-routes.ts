@@ -30,7 +30,7 @@ export function propertiesReply(tokenizer: DemoTokenizer, mediaMarker: string): 
       supports_system_role: true,
       supports_preserve_reasoning: false,
       supports_reasoning_effort: false,
-      supports_object_arguments: false,
+      supports_object_arguments: true,
     },
     bos_token: tokenizer.bos.text,
     eos_token: tokenizer.eos.text,
@@ -72,6 +72,7 @@ export function modelsReply(tokenizer: DemoTokenizer, created: number): object {
         aliases: [modelAlias],
         tags: [],
         object: 'model',
+        architecture: { input_modalities: ['text'], output_modalities: ['text'] },
         created,
         // Names the protocol, as clients that look for it expect.
         owned_by: 'llamacpp',

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { isObject, booleanOr, numberOr, type Body } from './body.ts';
 import { chatPrompt } from './chat-request.ts';
-import { EngineError, errorBody, invalidRequest, toEngineError } from './engine-error.ts';
+import { EngineError, errorBody, invalidRequest, toEngineError, wrongType } from './engine-error.ts';
 import {
   generateChoice,
   type ChoiceRequest,
@@ -29,33 +29,36 @@ interface GenerationCall {
 
 /** Most tokens to sample; the first field that is there wins, negative means no limit. */
 function readLimit(body: Body): number {
-  const fields = [body['n_predict'], body['max_completion_tokens'], body['max_tokens']];
-  return Math.trunc(
-    numberOr(
-      fields.find((field) => field !== undefined && field !== null),
-      -1,
-    ),
+  const field = ['n_predict', 'max_completion_tokens', 'max_tokens'].find(
+    (name) => (body[name] ?? null) !== null,
   );
+  if (field === undefined) return -1;
+  const limit = body[field];
+  if (typeof limit !== 'number') throw wrongType('number', limit, field);
+  return Math.trunc(limit);
 }
 
 function readStops(stop: unknown): string[] {
-  if (typeof stop === 'string') return [stop];
-  return Array.isArray(stop) ? stop.filter((word) => typeof word === 'string') : [];
+  const words: unknown[] = Array.isArray(stop) ? stop : [stop ?? ''];
+  return words.map((word) => {
+    if (typeof word !== 'string') throw wrongType('string', word, 'stop');
+    return word;
+  });
 }
 
 function readChoiceCount(body: Body): number {
-  const count = numberOr(body['n_cmpl'] ?? body['n'], 1);
-  if (!Number.isInteger(count) || count < 1 || count > slotCount) {
-    throw invalidRequest(`Field 'n': Value must be between 1 and ${slotCount}, got ${count}`);
+  const count = body['n_cmpl'] ?? body['n'] ?? 1;
+  if (typeof count !== 'number') throw wrongType('number', count, 'n');
+  if (count < 1 || count > slotCount) {
+    throw invalidRequest(`Field 'n': Value must be between 1 <= value <= ${slotCount}, but got ${count}`);
   }
-  return count;
+  return Math.trunc(count);
 }
 
+/** A slot that does not exist counts as none named. */
 function readSlot(body: Body): number | undefined {
   const slot = numberOr(body['id_slot'], -1);
-  if (slot >= slotCount)
-    throw invalidRequest(`id_slot ${slot} does not exist; slots are 0 to ${slotCount - 1}`);
-  return slot < 0 ? undefined : slot;
+  return Number.isInteger(slot) && slot >= 0 && slot < slotCount ? slot : undefined;
 }
 
 function readCall(dialect: GenerationDialect, body: Body, tokenizer: DemoTokenizer): GenerationCall {
@@ -74,6 +77,7 @@ function readCall(dialect: GenerationDialect, body: Body, tokenizer: DemoTokeniz
   const count = readChoiceCount(body);
   const wantedSlot = readSlot(body);
   const limit = readLimit(body);
+  const stops = readStops(body['stop']);
   const options = isObject(body['stream_options']) ? body['stream_options'] : {};
   return {
     dialect,
@@ -84,7 +88,7 @@ function readCall(dialect: GenerationDialect, body: Body, tokenizer: DemoTokeniz
         index,
         prompt,
         limit,
-        stops: readStops(body['stop']),
+        stops,
         cachePrompt: booleanOr(body['cache_prompt'], true),
         wantedSlot,
       })),
@@ -95,7 +99,7 @@ function readCall(dialect: GenerationDialect, body: Body, tokenizer: DemoTokeniz
 
 function tokenEvents(call: GenerationCall, { index, prompt }: ChoiceRequest, token: SampledToken): object[] {
   const { dialect, head } = call;
-  if (dialect === 'native') return [shapes.nativeEvent(index, prompt.length, token, call.returnTokens)];
+  if (dialect === 'native') return [shapes.nativeEvent(index, prompt.length, token)];
   const content = token.text === '' ? [] : [token.text];
   if (dialect === 'completion') return content.map((text) => shapes.completionEvent(head, index, text));
   const role = token.count === 1 ? [{ role: 'assistant', content: null }] : [];

@@ -1,7 +1,7 @@
 // The prompt forms of the raw routes (text, ids, mixed, several of them) and the content of /tokenize, turned into ids.
 // Must not know which model or slot will read them.
 import { isObject } from './body.ts';
-import { EngineError, invalidRequest } from './engine-error.ts';
+import { invalidRequest, wrongType } from './engine-error.ts';
 import type { DemoTokenizer, TokenizableContent } from './tokenizer.ts';
 
 function isMixed(value: unknown): value is (string | number)[] {
@@ -48,10 +48,14 @@ export function tokenizePrompt(content: TokenizableContent, tokenizer: DemoToken
   return ids;
 }
 
-/** The `content` of `/tokenize`. @throws EngineError 500 for a wrong type, as llama-server answers it. */
+/** The `content` of `/tokenize`. @throws EngineError 400 for a wrong type. */
 export function readTokenizeContent(content: unknown): TokenizableContent {
   if (content === undefined) return [];
   if (typeof content === 'string') return content;
   if (isMixed(content)) return content.map((part) => (typeof part === 'number' ? Math.trunc(part) : part));
-  throw new EngineError('server_error', '"content" must be a string or a list of strings and token ids');
+  if (!Array.isArray(content)) throw wrongType('string', content);
+  throw wrongType(
+    'number',
+    content.find((part) => typeof part !== 'string' && typeof part !== 'number'),
+  );
 }

@@ -61,18 +61,14 @@ export function nativeFinal(choice: ShapedChoice, isStream: boolean): object {
   };
 }
 
-export function nativeEvent(
-  index: number,
-  promptTokens: number,
-  token: SampledToken,
-  returnTokens: boolean,
-): object {
+export function nativeEvent(index: number, promptTokens: number, token: SampledToken): object {
   return {
     index,
     content: token.text,
-    tokens: returnTokens ? [token.id] : [],
+    tokens: [token.id],
     stop: false,
-    id_slot: token.slotId,
+    // Only the final object tells the slot.
+    id_slot: -1,
     tokens_predicted: token.count,
     tokens_evaluated: promptTokens,
   };

@@ -19,7 +19,7 @@ export class Reply {
       if (!response.writableFinished) controller.abort();
     });
     response.setHeader('Server', serverHeader);
-    response.setHeader('Access-Control-Allow-Origin', request.headers.origin ?? '*');
+    response.setHeader('Access-Control-Allow-Origin', request.headers.origin ?? '');
   }
 
   get hasStarted(): boolean {

@@ -14,6 +14,7 @@ const tool = {
   type: 'function',
   function: { name: 'get_time', description: 'D', parameters: { type: 'object' }, return: 'dropped' },
 };
+const call = { type: 'function', function: { name: 'get_time', arguments: '{"a":1}' } };
 const asked = '<|turn|>user\nHi<|end|>\n<|turn|>assistant\n';
 
 function refuses(body: Readonly<Record<string, unknown>>, status: number, message: RegExp): void {
@@ -51,14 +52,11 @@ describe('the prompt of a chat body', () => {
   });
 
   it('writes reasoning and tool calls of the running turn, and drops reasoning once the user has spoken', () => {
-    const calls = {
-      tool_calls: [{ type: 'function', function: { name: 'get_time', arguments: '{"a": 1}' } }],
-    };
-    const thinking = { role: 'assistant', content: null, reasoning_content: 'why', ...calls };
+    const thinking = { role: 'assistant', content: null, reasoning_content: 'why', tool_calls: [call] };
     const answered = [user, thinking, { role: 'tool', content: 'noon' }];
-    const call = '<tool_call>\n{"name": "get_time", "arguments": {"a": 1}}\n</tool_call><|end|>\n';
-    assert.ok(prompt({ messages: answered }).startsWith(`${asked}<think>\nwhy\n</think>\n\n${call}`));
-    assert.ok(prompt({ messages: [...answered, user] }).startsWith(asked + call));
+    const written = '<tool_call>\n{"name": "get_time", "arguments": {"a": 1}}\n</tool_call><|end|>\n';
+    assert.ok(prompt({ messages: answered }).startsWith(`${asked}<think>\nwhy\n</think>\n\n${written}`));
+    assert.ok(prompt({ messages: [...answered, user] }).startsWith(asked + written));
     assert.ok(prompt({ messages: answered }).includes('<tool_response>\nnoon\n</tool_response><|end|>'));
   });
 
@@ -74,10 +72,13 @@ describe('the prompt of a chat body', () => {
   });
 
   it('continues a trailing assistant message', () => {
-    assert.equal(prompt({ messages: [user, assistant] }), `${asked}Ho`);
-    assert.equal(prompt({ messages: [user, assistant], reasoning_effort: 'none' }), `${asked}Ho`);
+    const continued = `${asked}<think>\n\n</think>\n\nHo`;
+    assert.equal(prompt({ messages: [user, assistant] }), continued);
+    assert.equal(prompt({ messages: [user, assistant], reasoning_effort: 'none' }), continued);
+    const thought = { ...assistant, reasoning_content: 'why' };
+    assert.equal(prompt({ messages: [user, thought] }), `${asked}<think>\nwhy\n</think>\n\nHo`);
     refuses({ messages: [user, assistant, assistant] }, 400, /2 or more assistant messages/);
-    refuses({ messages: [user, { ...assistant, tool_calls: [tool] }] }, 400, /has tool calls/);
+    refuses({ messages: [user, { ...assistant, tool_calls: [call] }] }, 400, /contains tool calls/);
     refuses(
       { messages: [user], add_generation_prompt: true, continue_final_message: true },
       400,
@@ -88,12 +89,15 @@ describe('the prompt of a chat body', () => {
   it('is refused with what was wrong', () => {
     refuses({}, 400, /'messages' is required/);
     refuses({ messages: 'x' }, 400, /Expected 'messages' to be an array/);
-    refuses({ messages: ['x'] }, 400, /Expected 'message' to be an object, got "x"/);
-    refuses({ messages: [{ content: 'x' }] }, 400, /Missing 'role' in message/);
-    refuses({ messages: [{ role: 'user', content: 5 }] }, 400, /Invalid 'content' type.* got 5/);
+    refuses({ messages: ['x'] }, 400, /must contain 'content'/);
+    refuses({ messages: [{ role: 'assistant' }] }, 400, /either 'content' or 'tool_calls'/);
+    refuses(
+      { messages: [{ role: 'user', content: 5 }] },
+      400,
+      /Expected 'content' to be a string or an array/,
+    );
     refuses({ messages: [{ role: 'user', content: [{ type: 'x' }] }] }, 400, /unsupported content\[\]\.type/);
-    refuses({ messages: [user], tools: {} }, 400, /Expected 'tools' to be an array/);
-    refuses({ messages: [user], tools: [{ type: 'x' }] }, 400, /Unsupported tool/);
+    refuses({ messages: [{ role: 'narrator', content: 'x' }] }, 400, /not narrator/);
     refuses(
       { messages: [user], chat_template_kwargs: { enable_thinking: 'no' } },
       400,
@@ -101,9 +105,18 @@ describe('the prompt of a chat body', () => {
     );
   });
 
-  it('fails with status 500 where the model can not: media and roles that the template refuses', () => {
+  it('fails with status 500 where the engine does', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+    const calling = (given: object): object => ({
+      messages: [{ role: 'assistant', tool_calls: [given] }, user],
+    });
+    const badArguments = { type: 'function', function: { name: 'f', arguments: 'not json' } };
     refuses({ messages: [{ role: 'user', content: [image] }] }, 500, /image_url is not supported/);
-    refuses({ messages: [{ role: 'narrator', content: 'x' }] }, 500, /not narrator/);
+    refuses({ messages: [{ content: 'x' }] }, 500, /Missing 'role' in message/);
+    refuses({ messages: [user], tools: {} }, 500, /Expected 'tools' to be an array, got {}/);
+    refuses({ messages: [user], tools: [{ type: 'x' }] }, 500, /Unsupported tool type/);
+    refuses({ ...calling({ function: {} }) }, 500, /Missing tool call type/);
+    refuses({ ...calling({ type: 'function' }) }, 500, /Missing tool call name/);
+    refuses({ ...calling(badArguments) }, 500, /Failed to parse tool call arguments as JSON/);
   });
 });

@@ -150,11 +150,15 @@ describe('the errors of the demo engine', () => {
     assert.deepEqual(await engine.ask('/tokenize', '\ufeff{"content":"a"}'), { tokens: ids('a') });
   });
 
-  it('are 500 for wrong types on the tokenizer routes', async () => {
-    assert.equal((await errorOf(await engine.post('/tokenize', { content: 5 })))['type'], 'server_error');
-    assert.equal((await engine.post('/tokenize', { content: ['a', {}] })).status, 500);
-    assert.equal((await engine.post('/detokenize', { tokens: [99999] })).status, 500);
-    assert.equal((await engine.post('/detokenize', { tokens: 'a' })).status, 500);
+  it('are 400 for wrong types and 500 for unknown ids on the tokenizer routes', async () => {
+    const error = await errorOf(await engine.post('/tokenize', { content: 5 }));
+    assert.equal(error['message'], '[json.exception.type_error.302] type must be string, but is number');
+    assert.equal((await engine.post('/tokenize', { content: ['a', {}] })).status, 400);
+    assert.equal((await engine.post('/detokenize', { tokens: 'a' })).status, 400);
+    assert.equal((await engine.post('/detokenize', { tokens: ['a'] })).status, 400);
+    const unknown = await errorOf(await engine.post('/detokenize', { tokens: [99999] }));
+    assert.match(String(unknown['message']), /token id 99999 is not in the vocabulary; ids are 0 to \d+/);
+    assert.equal((await engine.post('/tokenize', { content: [-1], with_pieces: true })).status, 500);
   });
 
   it('have no envelope for compressed bodies', async () => {

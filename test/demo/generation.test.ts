@@ -149,9 +149,13 @@ describe('a whole reply of the demo engine', () => {
     assert.match(String((await refused({ prompt: [99999] }))['message']), /invalid tokens/);
     assert.match(
       String((await refused({ prompt: 'a', n: 5 }))['message']),
-      /Field 'n': Value must be between 1 and 4/,
+      /Field 'n': .*1 <= value <= 4, but got 5/,
     );
-    assert.match(String((await refused({ prompt: 'a', id_slot: 4 }))['message']), /id_slot 4 does not exist/);
+    assert.match(
+      String((await refused({ prompt: 'a', n_predict: '3' }))['message']),
+      /Field 'n_predict': .*is string/,
+    );
+    assert.match(String((await refused({ prompt: 'a', stop: [5] }))['message']), /Field 'stop': .*is number/);
     const tooLong = await refused({ prompt: Array.from({ length: 8192 }, () => 64) });
     assert.deepEqual(tooLong, {
       code: 400,
@@ -240,7 +244,7 @@ describe('the prefix reuse of the demo engine', () => {
   });
 });
 
-describe('a client that leaves', () => {
+describe('a client that leaves', { timeout: 20_000 }, () => {
   const ends = new EventEmitter<{ end: [GenerationEnd] }>();
   const engine = useDemoEngine({ tokenIntervalMs: 5, onGenerationEnd: (end) => ends.emit('end', end) });
 
