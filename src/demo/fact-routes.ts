@@ -74,8 +74,7 @@ export function modelsReply(tokenizer: DemoTokenizer, created: number): object {
         object: 'model',
         architecture: { input_modalities: ['text'], output_modalities: ['text'] },
         created,
-        // Names the protocol, as clients that look for it expect.
-        owned_by: 'llamacpp',
+        owned_by: modelAlias,
         meta: {
           // 2 is BPE in llama.cpp's list of vocabulary types.
           vocab_type: 2,
