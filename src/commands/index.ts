@@ -3,5 +3,6 @@ import type { Command } from './command.ts';
 
 export const commandLoaders: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['config', async () => (await import('./config.ts')).command],
+  ['serve', async () => (await import('./serve.ts')).command],
   ['version', async () => (await import('./version.ts')).command],
 ]);

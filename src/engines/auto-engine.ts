@@ -6,10 +6,17 @@ import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader } from '../exchange/reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import { passRoute, type Route } from '../exchange/route.ts';
-import { unknown, type UnknownReason } from '../exchange/token-read.ts';
+import { unknown, type Unknown, type UnknownReason } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
-import type { AskContext, Engine, FactsRead, PromptReading } from './engine.ts';
+import type {
+  AskContext,
+  Engine,
+  FactsRead,
+  PromptReading,
+  ServedModel,
+  TokenizationView,
+} from './engine.ts';
 
 /** What an adapter says of an upstream: its own, not its own, or not to be told now. */
 export type Recognition =
@@ -73,6 +80,18 @@ export class AutoEngine implements Engine {
 
   async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {
     return (await this.#chosen?.pieces(ids, facts, context)) ?? [];
+  }
+
+  async explain(
+    text: string,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<readonly TokenizationView[] | Unknown> {
+    return this.#chosen?.explain(text, model, context) ?? unknown('engine-cannot');
+  }
+
+  async models(context: AskContext): Promise<readonly ServedModel[] | Unknown> {
+    return this.#chosen?.models(context) ?? unknown('engine-cannot');
   }
 
   noteReply(status: number | undefined): void {

@@ -25,6 +25,28 @@ export interface PromptReading {
 
 export type FactsRead = { readonly known: true; readonly facts: ModelFacts } | Unknown;
 
+/** One way in which the engine can tokenize a text, and what comes of it. */
+export interface TokenizationView {
+  /** The switches by the engine's own names, such as `parse_special`. */
+  readonly options: Readonly<Record<string, boolean>>;
+  /** True for the way in which the routes that take raw text read it. */
+  readonly asPrompt: boolean;
+  readonly ids: readonly number[];
+  /** One per id; bytes where a token is only a part of a character. */
+  readonly pieces: readonly TokenPiece[];
+}
+export type TokenPiece = string | readonly number[];
+
+/** An entry of the engine's own list of models. */
+export interface ServedModel {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  /** In the engine's own word; `loaded` for one that can be asked without waking or loading it. */
+  readonly status: string;
+  /** Context that the model was trained for, in tokens; 0 if not told. */
+  readonly trainedContextTokens: number;
+}
+
 /** A fact about the engine, not about one exchange. */
 export type EngineEvent =
   | { readonly event: 'facts-learnt'; readonly facts: ModelFacts }
@@ -46,6 +68,14 @@ export interface Engine {
   replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader;
   /** The texts of single ids, for an operator who asked to see them. Empty if the engine can't be asked. */
   pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]>;
+  /** A text tokenized in every way the engine has, for people who compare. Adds no finding and remembers nothing. */
+  explain(
+    text: string,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<readonly TokenizationView[] | Unknown>;
+  /** The engine's own list; asking loads and wakes nothing. */
+  models(context: AskContext): Promise<readonly ServedModel[] | Unknown>;
   /** What forwarded traffic shows: a 503 or a refused connection means that facts may be old when it is back. */
   noteReply(status: number | undefined): void;
   /** The engine's own count against ours; returns what changed in how far the ids are trusted. */

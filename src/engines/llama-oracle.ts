@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from '../exchange/request.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 
-import type { AskContext } from './engine.ts';
+import type { AskContext, ServedModel, TokenizationView, TokenPiece } from './engine.ts';
 import type { OracleAnswer, OracleClient, OracleName } from './oracle-client.ts';
 
 /** A question that got no usable answer. Caught at the adapter's surface, where it becomes an unknown. */
@@ -51,12 +51,17 @@ export class LlamaOracle {
     return readProps(answer);
   }
 
-  /** @returns false if a router lists the model as anything but loaded. True also for a model it does not list. */
-  async isLoaded(model: string, context: AskContext): Promise<boolean> {
+  async models(context: AskContext): Promise<ServedModel[]> {
     const answer = object(await this.#ask('models', 'GET', '/models', undefined, context));
-    const listed = array(answer['data']).map(object);
-    const entry = listed.find((item) => item['id'] === model || array(item['aliases']).includes(model));
-    return entry !== undefined && text(object(entry['status'])['value']) === 'loaded';
+    return array(answer['data']).map((item) => readServedModel(object(item)));
+  }
+
+  /** @returns false if a router lists the model as anything but loaded, or not at all. */
+  async isLoaded(model: string, context: AskContext): Promise<boolean> {
+    const served = await this.models(context);
+    return served.some(
+      ({ name, aliases, status }) => (name === model || aliases.includes(model)) && status === 'loaded',
+    );
   }
 
   /** Renders a chat body; the bytes are the client's own. @returns the text after the engine's BOS stripping. */
@@ -115,6 +120,28 @@ export class LlamaOracle {
         );
         return text(answer['content']);
       }),
+    );
+  }
+
+  /** The text under both switches of `/tokenize`, both ways, with the text of each token. */
+  async explain(text: string, model: string | undefined, context: AskContext): Promise<TokenizationView[]> {
+    return Promise.all(
+      [true, false].flatMap((parseSpecial) =>
+        [true, false].map(async (addSpecial) => {
+          const options = { parse_special: parseSpecial, add_special: addSpecial };
+          const body = JSON.stringify({ content: text, ...options, with_pieces: true, ...named(model) });
+          const answer = object(
+            await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context),
+          );
+          const tokens = array(answer['tokens']).map((token) => readPiece(object(token)));
+          return {
+            options,
+            asPrompt: parseSpecial && addSpecial,
+            ids: tokens.map(({ id }) => id),
+            pieces: tokens.map(({ piece }) => piece),
+          };
+        }),
+      ),
     );
   }
 
@@ -178,6 +205,23 @@ function readProps(answer: Json): LlamaProps {
     slots: count(props['total_slots']),
     mediaMarker: text(props['media_marker']),
   };
+}
+
+/** An engine that serves one model gives its entry no status: it is loaded. */
+function readServedModel(entry: JsonObject): ServedModel {
+  return {
+    name: text(entry['id']),
+    aliases: array(entry['aliases']).filter((alias) => typeof alias === 'string'),
+    status: text(object(entry['status'])['value']) || 'loaded',
+    trainedContextTokens: count(object(entry['meta'])['n_ctx_train']),
+  };
+}
+
+/** @throws OracleFailure for an engine that does not know `with_pieces` and answers plain ids. */
+function readPiece({ id, piece }: JsonObject): { id: number; piece: TokenPiece } {
+  if (typeof id !== 'number') throw new OracleFailure('oracle-error', '/tokenize');
+  if (typeof piece === 'string') return { id, piece };
+  return { id, piece: array(piece ?? []).filter((byte) => typeof byte === 'number') };
 }
 
 function splitAtSeparator(flat: readonly number[]): Uint32Array[] {

@@ -6,11 +6,19 @@ import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader } from '../exchange/reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
-import { unknown } from '../exchange/token-read.ts';
+import { unknown, type Unknown } from '../exchange/token-read.ts';
 import { SegmentCache } from '../tokens/segment-cache.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
-import type { AskContext, Engine, EngineEvent, FactsRead, PromptReading } from './engine.ts';
+import type {
+  AskContext,
+  Engine,
+  EngineEvent,
+  FactsRead,
+  PromptReading,
+  ServedModel,
+  TokenizationView,
+} from './engine.ts';
 import { probeFacts } from './facts-probe.ts';
 import { createLlamaNativeReplyReader } from './llama-native-reply.ts';
 import { LlamaOracle, OracleFailure, type LlamaProps } from './llama-oracle.ts';
@@ -61,13 +69,10 @@ export class LlamaServerEngine implements Engine {
   }
 
   async facts(model: string | undefined, context: AskContext): Promise<FactsRead> {
-    try {
+    return orUnknown(async () => {
       const known = await this.#model(model, context);
       return { known: true, facts: known.facts };
-    } catch (error) {
-      if (error instanceof OracleFailure) return unknown(error.reason);
-      throw error;
-    }
+    });
   }
 
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
@@ -99,6 +104,22 @@ export class LlamaServerEngine implements Engine {
       if (error instanceof OracleFailure) return [];
       throw error;
     }
+  }
+
+  async explain(
+    text: string,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<readonly TokenizationView[] | Unknown> {
+    return orUnknown(async () => {
+      // Makes sure that the model is there and awake: asking must not load or wake it.
+      await this.#model(model, context);
+      return this.#oracle.explain(text, this.#router === true ? model : undefined, context);
+    });
+  }
+
+  async models(context: AskContext): Promise<readonly ServedModel[] | Unknown> {
+    return orUnknown(() => this.#oracle.models(context));
   }
 
   noteReply(status: number | undefined): void {
@@ -220,6 +241,15 @@ export class LlamaServerEngine implements Engine {
         change === 'unverified' ? 'ids-unverified' : change === 'verified' ? 'ids-verified' : 'memoising-off';
       this.#dependencies.onEvent({ event, modelName: facts.modelName });
     }
+  }
+}
+
+async function orUnknown<Answer>(ask: () => Promise<Answer>): Promise<Answer | Unknown> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof OracleFailure) return unknown(error.reason);
+    throw error;
   }
 }
 

@@ -210,6 +210,12 @@ export const catalogue = {
     help: 'Remembered turns that were dropped.',
     labels: { reason: evictionReasons },
   },
+  rejections_suspended: {
+    type: 'gauge',
+    moment: 'machinery',
+    help: '1 while the circuit breaker keeps strict mode from blocking, because too much would be rejected.',
+    labels: {},
+  },
   upstream_up: {
     type: 'gauge',
     moment: 'machinery',

@@ -46,6 +46,7 @@ export interface MachineryMeter {
   sessions(count: number, bytes: number): void;
   sessionLookup(source: LookupSource): void;
   sessionEviction(reason: EvictionReason, turns?: number): void;
+  rejectionsSuspended(suspended: boolean): void;
   upstreamUp(up: boolean): void;
   /** Replaces the model's `model_info` series; under the label of all models beyond the cap there is none. */
   modelInfo(facts: ModelFacts): void;

@@ -78,6 +78,9 @@ export function createMetrics({ modelLabels, processMetrics = false }: MeterOpti
     sessionEviction: (reason, turns = 1) => {
       instruments.add('session_evictions_total', { reason }, turns);
     },
+    rejectionsSuspended: (suspended) => {
+      instruments.set('rejections_suspended', {}, suspended ? 1 : 0);
+    },
     upstreamUp: (up) => {
       instruments.set('upstream_up', {}, up ? 1 : 0);
     },

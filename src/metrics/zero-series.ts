@@ -29,6 +29,7 @@ export function startProcessSeries(instruments: Instruments): void {
   for (const oracle of oracleNames) {
     for (const result of oracleResults) instruments.add('oracle_requests_total', { oracle, result }, 0);
   }
+  instruments.set('rejections_suspended', {}, 0);
   for (const source of tokenSources) instruments.add('tokenized_tokens_total', { source }, 0);
   for (const source of lookupSources) instruments.add('session_lookups_total', { source }, 0);
   for (const reason of evictionReasons) instruments.add('session_evictions_total', { reason }, 0);

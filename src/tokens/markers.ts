@@ -46,7 +46,7 @@ export function cutAtMarkers(text: string, { pattern }: MarkerPattern): Segment[
  * The ids of the markers that a text begins with, as far as they follow one another. Exact without asking the engine,
  * because each of them is a proven boundary; ends at the first character that belongs to no marker.
  */
-export function leadingMarkerIds(text: string, { pattern, idByText }: MarkerPattern, most = 64): number[] {
+export function leadingMarkerIds(text: string, { pattern, idByText }: MarkerPattern, most = 1024): number[] {
   const ids: number[] = [];
   if (pattern === undefined) return ids;
   const sticky = new RegExp(pattern.source, 'uy');

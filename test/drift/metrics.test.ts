@@ -54,6 +54,7 @@ const contract = `
   session_bytes{}
   session_lookups_total{source}
   session_evictions_total{reason}
+  rejections_suspended{}
   upstream_up{}
   model_info{model_name,engine,build,template_hash,adds_bos}
   facts_changes_total{model_name,what}
@@ -91,6 +92,7 @@ function metricsWithEverythingMoved(): Metrics {
   meter.sessions(1, 100);
   meter.sessionLookup('ancestor');
   meter.sessionEviction('age', 2);
+  meter.rejectionsSuspended(true);
   meter.upstreamUp(true);
   meter.modelInfo(factsWith());
   meter.factsChange('qwen3', 'template');

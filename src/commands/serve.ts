@@ -1,0 +1,138 @@
+/** `tokenweir serve`: the proxy in front of one inference server, until a signal ends it. */
+import { connect } from 'node:net';
+
+import { formatConfigError } from '../config/config-error.ts';
+import { loadConfig, type LoadedConfig } from '../config/load.ts';
+import { reloadConfig } from '../config/reload.ts';
+import { usualPorts } from '../engines/index.ts';
+import { createLogger, type Logger } from '../log/logger.ts';
+import { startServer, type RunningServer } from '../server.ts';
+import {
+  configOptions,
+  configSources,
+  exitCodes,
+  type Command,
+  type CommandContext,
+  type ExitCode,
+} from './command.ts';
+import { reportErrors } from './config.ts';
+
+export const command: Command = {
+  name: 'serve',
+  description: 'run the proxy in front of an inference server',
+  options: configOptions,
+  async run(context) {
+    const result = loadConfig(configSources(context));
+    if (result.kind === 'invalid') return reportErrors(result.errors, context);
+    if (result.config.upstream.url === undefined) return missingUpstream(context);
+    const logger = createLogger({ level: result.config.log.level });
+    for (const warning of result.warnings) logger.warn(warning);
+    const server = await openListeners(result, logger, context);
+    if (server === undefined) return exitCodes.usage;
+    const { upstream, mode } = result.config;
+    logger.info(
+      { listen: server.url, admin: server.adminUrl, upstream: upstream.url, mode },
+      'tokenweir serves',
+    );
+    reloadOnHangup(result, server, logger, context);
+    await aborted(context.signal);
+    logger.info({ signal: context.signal.reason as unknown }, 'draining');
+    await server.drain();
+    logger.info('stopped');
+    return exitCodes.clean;
+  },
+};
+
+/** The commonest first mistake gets an answer that can be pasted. */
+async function missingUpstream({ stderr }: CommandContext): Promise<ExitCode> {
+  const listening = await Promise.all(
+    usualPorts.map(async (usual) => ((await answers(usual.port)) ? usual : undefined)),
+  );
+  const found = listening.filter((usual) => usual !== undefined);
+  stderr(
+    'upstream.url is not set; allowed: --upstream URL, TOKENWEIR_UPSTREAM_URL or upstream.url in proxy.yaml\n',
+  );
+  if (found.length === 0) {
+    const ports = usualPorts.map(({ port }) => port).join(', ');
+    stderr(`Nothing listens on the usual local ports (${ports}). Try "tokenweir demo" for a first look.\n`);
+  }
+  for (const { port, engine } of found) {
+    stderr(
+      `Port ${port} answers (${engine}'s usual port): tokenweir serve --upstream http://127.0.0.1:${port}\n`,
+    );
+  }
+  return exitCodes.usage;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: 500 });
+    const end = (open: boolean) => () => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false));
+  });
+}
+
+async function openListeners(
+  loaded: LoadedConfig,
+  logger: Logger,
+  { cwd, stderr }: CommandContext,
+): Promise<RunningServer | undefined> {
+  try {
+    return await startServer({ loaded, logger, cwd });
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    const { listen, admin } = loaded.config;
+    if (error.code === 'EADDRINUSE' || error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL') {
+      stderr(
+        `can't listen on ${listen} or ${admin.listen} (${error.code}); choose others with --listen and --admin\n`,
+      );
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Validates first, swaps then; a configuration with mistakes changes nothing. */
+function reloadOnHangup(
+  atStart: LoadedConfig,
+  server: RunningServer,
+  logger: Logger,
+  context: CommandContext,
+): void {
+  let current = atStart;
+  context.onHangup(() => {
+    const reload = reloadConfig(current, configSources(context));
+    server.noteReload(reload.kind === 'swapped');
+    if (reload.kind === 'rejected') {
+      const errors = reload.errors.map(formatConfigError);
+      logger.error({ event: 'config-rejected', errors }, 'configuration not reloaded: it has mistakes');
+      return;
+    }
+    current = reload;
+    server.swapConfig(reload);
+    logger.info({ event: 'config-reloaded', changed: reload.changed }, 'configuration reloaded');
+    if (reload.ignored.length > 0) {
+      logger.warn(
+        { event: 'config-needs-restart', keys: reload.ignored },
+        'these keys change at the next start',
+      );
+    }
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+  });
+}

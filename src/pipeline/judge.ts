@@ -1,0 +1,203 @@
+/**
+ * Detect and decide: what is found in an exchange, what becomes of it, and who is told. Holds the one piece of state
+ * that decisions share, the circuit breaker on rejections.
+ */
+import { effectiveAction, effectiveSeverity } from '../config/effective.ts';
+import type { Config } from '../config/schema.ts';
+import { detectors } from '../detectors/index.ts';
+import { runDetectors } from '../detectors/run.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
+import { findingKinds, type Finding, type FindingKind } from '../exchange/finding.ts';
+import { RejectionBreaker, type BreakerState } from '../policies/breaker.ts';
+import { decide, type PolicyRule } from '../policies/decide.ts';
+import { rejectFinding, rejectUnknown, type Rejection } from '../policies/rejection.ts';
+import { rewriteBody } from '../policies/rewrite.ts';
+import type { FindingPublisher } from './finding-publisher.ts';
+import { proveRepair } from './repair-proof.ts';
+import type { Stages } from './stages.ts';
+
+/** How far the inspection came before the decision. */
+export type Reach = 'whole' | 'head' | 'nothing';
+
+export type Judgement =
+  | { readonly action: 'pass' }
+  | { readonly action: 'reject'; readonly rejection: Rejection }
+  | {
+      readonly action: 'rewrite';
+      readonly body: Buffer;
+      /** When the ids and the session of the repaired request are known. */
+      readonly whole: Promise<InspectionResult>;
+    };
+
+export interface JudgeParts {
+  readonly engine: Engine;
+  readonly publisher: FindingPublisher;
+  readonly onBreaker: (state: BreakerState) => void;
+  readonly onFailure: (error: unknown, exchange: Exchange) => void;
+  /** Monotonic clock in milliseconds. */
+  readonly now: () => number;
+}
+
+/** How long blocking stays suspended once too much would be rejected. */
+const breakerOpenMs = 60_000;
+
+export class Judge {
+  readonly #parts: JudgeParts;
+  readonly #judged = new WeakMap<Exchange, ReadonlySet<FindingKind>>();
+  #breaker: { readonly of: Config['policies']; readonly breaker: RejectionBreaker } | undefined;
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+  }
+
+  /** True if some detector's findings would hold a request back: only then does one wait beyond the budget. */
+  mayBlock(config: Config): boolean {
+    return blockingKinds(config).size > 0;
+  }
+
+  async before(exchange: Exchange, reach: Reach, stages: Stages, config: Config): Promise<Judgement> {
+    const blocking = blockingKinds(config);
+    if (reach === 'whole') this.#detect(exchange, config);
+    else if (blocking.size > 0) this.#detect(exchange, config, blocking);
+    this.#parts.publisher.keepWindows(exchange);
+    const judgement = await this.#decide(exchange, reach, stages, config);
+    exchange.action = judgement.action;
+    this.#parts.publisher.publish(exchange, config);
+    return judgement;
+  }
+
+  /** After a late inspection: the findings that were not there when the request was forwarded. */
+  late(exchange: Exchange, config: Config): void {
+    this.#detect(exchange, config, this.#notJudged(exchange));
+    this.#parts.publisher.keepWindows(exchange);
+    this.#parts.publisher.publish(exchange, config);
+  }
+
+  settled(exchange: Exchange, config: Config): void {
+    const { findings, skipped } = runDetectors(exchange, {
+      detectors,
+      stage: 'reply',
+      onFailure: (_kind, error) => {
+        this.#parts.onFailure(error, exchange);
+      },
+    });
+    this.#add(exchange, config, findings, skipped);
+    this.#parts.publisher.publish(exchange, config);
+  }
+
+  #detect(exchange: Exchange, config: Config, only?: ReadonlySet<FindingKind>): void {
+    const { findings, skipped } = runDetectors(exchange, {
+      detectors,
+      stage: 'request',
+      ...(only === undefined ? {} : { only }),
+      onFailure: (_kind, error) => {
+        this.#parts.onFailure(error, exchange);
+      },
+    });
+    this.#judged.set(exchange, new Set([...(this.#judged.get(exchange) ?? []), ...(only ?? findingKinds)]));
+    this.#add(exchange, config, findings, skipped);
+  }
+
+  #add(exchange: Exchange, config: Config, findings: readonly Finding[], skipped: Exchange['skipped']): void {
+    for (const finding of findings) {
+      const severity = effectiveSeverity(config, finding.kind, finding.severity);
+      exchange.findings.push({ ...finding, severity });
+    }
+    exchange.skipped = skipped;
+  }
+
+  #notJudged(exchange: Exchange): ReadonlySet<FindingKind> {
+    const judged = this.#judged.get(exchange);
+    return new Set(findingKinds.filter((kind) => judged?.has(kind) !== true));
+  }
+
+  async #decide(exchange: Exchange, reach: Reach, stages: Stages, config: Config): Promise<Judgement> {
+    const breaker = this.#breakerFor(config);
+    const { engine } = this.#parts;
+    const decision = decide({
+      mode: config.mode,
+      findings: exchange.findings,
+      skipped: exchange.skipped,
+      rules: rulesOf(config),
+      onUnknown: config.inspection.onUnknown,
+      idsVerified: exchange.facts === undefined || engine.idsVerified(exchange.facts),
+      mayReject: breaker.mayReject,
+    });
+    breaker.record(decision.blocks);
+    switch (decision.action) {
+      case 'pass':
+        return decision;
+      case 'reject': {
+        const { dialect } = exchange.route;
+        const rejection =
+          'finding' in decision
+            ? rejectFinding(decision.finding, dialect)
+            : rejectUnknown(decision.lacked, dialect);
+        return { action: 'reject', rejection };
+      }
+      case 'rewrite':
+        return this.#rewrite(exchange, reach, decision.findings, stages, config);
+    }
+  }
+
+  /** Sends the repaired body only if its ids are proven to be the old ones without the surplus. */
+  async #rewrite(
+    exchange: Exchange,
+    reach: Reach,
+    repaired: readonly Finding[],
+    stages: Stages,
+    config: Config,
+  ): Promise<Judgement> {
+    const { request } = exchange;
+    const rewrite = request === undefined ? undefined : rewriteBody(request.body, repaired);
+    const rereading = rewrite === undefined ? undefined : await stages.reread(rewrite.body);
+    if (rewrite === undefined || rereading === undefined) return { action: 'pass' };
+    if (!(await proveRepair(exchange, rereading, rewrite.removedByPrompt))) return { action: 'pass' };
+    const whole = rereading.adopt();
+    if (reach === 'whole') {
+      // What else is found must be found in what the engine gets, not in what the client sent.
+      exchange.findings = [...repaired];
+      this.#judged.set(exchange, new Set(repaired.map(({ kind }) => kind)));
+      const result = await whole;
+      exchange.inspection = result;
+      this.#detect(exchange, config, this.#notJudged(exchange));
+    }
+    return { action: 'rewrite', body: rewrite.body, whole };
+  }
+
+  /** A reload with other limits starts a new window. */
+  #breakerFor({ policies }: Config): RejectionBreaker {
+    const { maxRejectedRatio, windowRequests } = policies;
+    const current = this.#breaker;
+    if (current?.of.maxRejectedRatio === maxRejectedRatio && current.of.windowRequests === windowRequests) {
+      return current.breaker;
+    }
+    const { now, onBreaker } = this.#parts;
+    const breaker = new RejectionBreaker({
+      maxRejectedRatio,
+      windowRequests,
+      openMs: breakerOpenMs,
+      now,
+      onChange: onBreaker,
+    });
+    this.#breaker = { of: policies, breaker };
+    return breaker;
+  }
+}
+
+function blockingKinds(config: Config): ReadonlySet<FindingKind> {
+  return new Set(findingKinds.filter((kind) => effectiveAction(config, kind) !== 'pass'));
+}
+
+function rulesOf(config: Config): Partial<Record<FindingKind, PolicyRule>> {
+  const rules: Partial<Record<FindingKind, PolicyRule>> = {};
+  for (const kind of blockingKinds(config)) {
+    const { rejectWhen } = config.detectors['double-bos'];
+    rules[kind] = {
+      action: effectiveAction(config, kind),
+      ...(kind === 'double-bos' ? { rejectWhen } : {}),
+    };
+  }
+  return rules;
+}

@@ -1,0 +1,48 @@
+/**
+ * The tokens around a finding, fit to leave the process: control-token texts, positions and classes; ordinary pieces
+ * are pseudonyms. Pieces are shown only if the operator asked for it and the engine gave their texts.
+ */
+import type { Exchange } from '../exchange/exchange.ts';
+import type { MaskedPiece, MaskedWindow } from '../exchange/finding-record.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { keyedDigest } from '../tokens/digest.ts';
+
+/** Tokens shown before the finding's place and from it on. */
+const before = 6;
+const from = 8;
+
+export interface WindowIds {
+  readonly start: number;
+  readonly ids: readonly number[];
+}
+
+/** The ids to show, or undefined if the finding has no place or the ids are not known. */
+export function windowIds(exchange: Exchange, finding: Finding): WindowIds | undefined {
+  if (finding.tokens === undefined) return undefined;
+  const read = exchange.prompts[finding.promptIndex];
+  const head = exchange.heads[finding.promptIndex];
+  const ids = read?.known === true ? read.ids : head?.known === true ? head.ids : undefined;
+  if (ids === undefined) return undefined;
+  const start = Math.max(0, finding.tokens.start - before);
+  return { start, ids: Array.from(ids.slice(start, finding.tokens.start + from)) };
+}
+
+export function maskWindow(
+  { start, ids }: WindowIds,
+  exchange: Exchange,
+  digestKey: Uint8Array,
+  pieces?: readonly string[],
+): MaskedWindow {
+  const textOfMarker = new Map(exchange.facts?.markers.map((marker) => [marker.id, marker.text]));
+  return {
+    start,
+    pieces: ids.map((id, index): MaskedPiece => {
+      const position = start + index;
+      const marker = textOfMarker.get(id);
+      if (marker !== undefined) return { position, class: 'control', text: marker };
+      const piece = pieces?.[index];
+      if (piece !== undefined) return { position, class: 'text', text: piece };
+      return { position, class: 'text', id: keyedDigest(digestKey, 'token', String(id)).slice(0, 6) };
+    }),
+  };
+}

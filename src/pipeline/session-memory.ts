@@ -1,0 +1,68 @@
+/**
+ * What the pipeline remembers of conversations: looks for the session while a request waits, and keeps the turn as
+ * soon as the engine has it in its cache. The store behind it decides what is an ancestor.
+ */
+import type { Exchange } from '../exchange/exchange.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+import type { LookupSource } from '../metrics/label-sets.ts';
+import type { RequestDigester } from '../sessions/digest.ts';
+import { readSessionKey, type RequestHeaders } from '../sessions/identity.ts';
+import type { SessionQuery, SessionStore } from '../sessions/store.ts';
+import { digestRequest, turnOf } from '../sessions/turn.ts';
+import { reusableTokens } from '../tokens/common-prefix.ts';
+
+export interface SessionMemoryOptions {
+  readonly store: SessionStore;
+  readonly digester: RequestDigester;
+  readonly onLookup: (source: LookupSource) => void;
+}
+
+export class SessionMemory {
+  readonly #options: SessionMemoryOptions;
+  /** What each exchange looked for, until it is over. */
+  readonly #queries = new WeakMap<Exchange, SessionQuery>();
+  readonly #remembered = new WeakSet<Exchange>();
+
+  constructor(options: SessionMemoryOptions) {
+    this.#options = options;
+  }
+
+  /** Fills `exchange.session`; a request with several prompts, or with unknown ids, belongs to none. */
+  async find(exchange: Exchange, headers: RequestHeaders): Promise<void> {
+    const known = onlyPrompt(exchange);
+    if (known === undefined) return;
+    const { request, facts } = exchange;
+    if (request === undefined || facts === undefined) return;
+    const key = readSessionKey(headers, request);
+    const digest = digestRequest(request, known, facts, this.#options.digester);
+    const query: SessionQuery = {
+      model: exchange.modelName,
+      client: exchange.client.pseudonym,
+      ids: known.ids,
+      ...(key !== undefined && { key }),
+      ...(digest !== undefined && { digest }),
+    };
+    const match = await this.#options.store.lookup(query);
+    this.#queries.set(exchange, query);
+    exchange.session = match;
+    exchange.reusableTokens = reusableTokens(match.commonTokens, known.ids.length);
+    this.#options.onLookup(match.ancestor === undefined ? 'new' : match.keySource);
+  }
+
+  /** Keeps the turn; once the generated ids are known it may be called again to add them. */
+  async remember(exchange: Exchange): Promise<void> {
+    const query = this.#queries.get(exchange);
+    const known = onlyPrompt(exchange);
+    const { session, facts, reply } = exchange;
+    if (query === undefined || known === undefined || session === undefined || facts === undefined) return;
+    const generated = reply?.choices.length === 1 ? reply.choices[0]?.generatedIds : undefined;
+    if (this.#remembered.has(exchange) && generated === undefined) return;
+    this.#remembered.add(exchange);
+    await this.#options.store.remember(query, session, turnOf(session, known, facts, generated));
+  }
+}
+
+function onlyPrompt({ prompts }: Exchange): KnownTokens | undefined {
+  const [only] = prompts;
+  return prompts.length === 1 && only?.known === true ? only : undefined;
+}

@@ -1,0 +1,38 @@
+/** The end of an exchange: the engine's own counts against ours, reply-stage findings, metrics, and the turn's memory. */
+import type { Engine } from '../engines/engine.ts';
+import type { Config } from '../config/schema.ts';
+import { checkCounts } from '../detectors/count-check.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Meter } from '../metrics/meter-type.ts';
+import type { Judge } from './judge.ts';
+import type { SessionMemory } from './session-memory.ts';
+
+export interface SettleDependencies {
+  readonly engine: Engine;
+  readonly memory: SessionMemory;
+  readonly meter: Meter;
+  readonly judge: Judge;
+  readonly config: Config;
+  readonly onFailure: (error: unknown, exchange: Exchange) => void;
+}
+
+/** Called once, when the reply has ended and the stages are done, in whichever order. */
+export async function settle(dependencies: SettleDependencies, exchange: Exchange): Promise<void> {
+  const { engine, memory, meter, judge, config } = dependencies;
+  const { facts, reply, route } = exchange;
+  const checks = reply?.complete === true && exchange.action !== 'reject' ? [checkCounts(exchange)] : [];
+  if (facts !== undefined) {
+    for (const { result } of checks) {
+      if (result === 'match' || result === 'mismatch') {
+        engine.noteCount(facts, route.kind, result === 'match');
+      }
+    }
+    meter.idsVerified(exchange.modelName, engine.idsVerified(facts));
+  }
+  judge.settled(exchange, config);
+  meter.settled(
+    exchange,
+    checks.map(({ result }) => result),
+  );
+  if (reply?.started === true) await memory.remember(exchange);
+}

@@ -1,0 +1,224 @@
+/** The composition root: builds every part from a configuration and ties them together. No logic of its own. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { createAdmin } from './admin/admin.ts';
+import { FindingsRing } from './admin/findings-ring.ts';
+import { parseListenAddress, parseUpstreamUrl } from './config/addresses.ts';
+import { describeConfig } from './config/describe.ts';
+import type { LoadedConfig } from './config/load.ts';
+import { packageVersion } from './config/version.ts';
+import { connectEngine } from './engines/connect.ts';
+import { createFindingLog } from './log/finding-log.ts';
+import type { Logger } from './log/logger.ts';
+import { watchEventLoopLag } from './metrics/event-loop-lag.ts';
+import { createMetrics } from './metrics/meter.ts';
+import { createInspector } from './pipeline.ts';
+import { engineEventReporter } from './pipeline/engine-events.ts';
+import { FindingPublisher } from './pipeline/finding-publisher.ts';
+import { Judge } from './pipeline/judge.ts';
+import { SessionMemory } from './pipeline/session-memory.ts';
+import type { BreakerState } from './policies/breaker.ts';
+import { createProxy } from './proxy/proxy-server.ts';
+import { createRequestParser } from './proxy/request-parser.ts';
+import { RequestDigester } from './sessions/digest.ts';
+import { MemorySessionStore } from './sessions/store-memory.ts';
+
+export interface RunningServer {
+  /** Where clients connect. */
+  readonly url: string;
+  readonly adminUrl: string;
+  /** New requests see the new configuration; those under way keep theirs. */
+  swapConfig(loaded: LoadedConfig): void;
+  noteReload(successful: boolean): void;
+  /** Stops accepting, lets requests under way finish within `drain.timeoutSeconds`, then closes everything. */
+  drain(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly loaded: LoadedConfig;
+  readonly logger: Logger;
+  /** Relative paths in the configuration start here. */
+  readonly cwd: string;
+}
+
+const housekeepingMs = 1000;
+
+const breakerMessages: Readonly<Record<BreakerState, string>> = {
+  open: 'too large a share of requests would be rejected: nothing is blocked for a minute',
+  'half-open': 'blocking is tried again',
+  closed: 'strict mode blocks again',
+};
+
+/** @throws the system's error if a listener can't be opened; Error if the configuration names no upstream. */
+export async function startServer({ loaded: atStart, logger, cwd }: ServerOptions): Promise<RunningServer> {
+  let loaded = atStart;
+  const config = (): LoadedConfig['config'] => loaded.config;
+  const { upstream: upstreamConfig, listen, admin: adminConfig, sessions, limits } = config();
+  const address = parseUpstreamUrl(upstreamConfig.url ?? '');
+  if (upstreamConfig.url === undefined || address === undefined) {
+    throw new Error('upstream.url is not set; `serve` checks this before it starts the server');
+  }
+  const ca = upstreamConfig.ca === undefined ? undefined : resolve(cwd, upstreamConfig.ca);
+  const digestKey = randomBytes(32);
+  const { meter, scrape } = createMetrics({ modelLabels: limits.modelLabels, processMetrics: true });
+  const onFailure = (error: unknown, { id }: { readonly id: string }): void => {
+    logger.error({ err: error, requestId: id }, 'inspection failed; the request was forwarded uninspected');
+  };
+
+  const engine = connectEngine({
+    kind: config().engine.kind,
+    address,
+    tls: {
+      rejectUnauthorized: !upstreamConfig.insecureTls,
+      ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }),
+    },
+    limits: () => config().limits,
+    segmentCacheBytes: limits.segmentCacheBytes,
+    digestKey,
+    onEvent: engineEventReporter(meter, logger),
+    onAnswer: (oracle, result) => {
+      meter.oracleRequest(oracle, result);
+    },
+    onTokenized: (source, tokens) => {
+      meter.tokenizedTokens(source, tokens);
+    },
+    onRecognised: (kind) => {
+      logger.info({ engine: kind }, 'engine recognised');
+    },
+  });
+
+  const store = new MemorySessionStore({
+    maxBytes: sessions.maxBytes,
+    maxAgeMs: sessions.ttlSeconds * 1000,
+    maxHeads: sessions.heads,
+    digestKey,
+    now: () => performance.now(),
+    onEvicted: (reason, turns) => {
+      meter.sessionEviction(reason, turns);
+    },
+  });
+  const findings = new FindingsRing(limits.findingsKept);
+  const findingLog = createFindingLog({
+    write: (level, fields, message) => {
+      logger[level](fields, message);
+    },
+    foldSeconds: () => config().log.foldSeconds,
+  });
+  const parser = createRequestParser({ workerBytes: limits.workerBytes });
+  const judge = new Judge({
+    engine,
+    publisher: new FindingPublisher({
+      engine,
+      digestKey,
+      credentials: () => operatorsKey(config()),
+      onRecord: (record) => {
+        findings.add(record);
+        findingLog.add(record);
+      },
+    }),
+    now: () => performance.now(),
+    onBreaker: (state) => {
+      meter.rejectionsSuspended(state === 'open');
+      logger.warn({ event: 'rejection-breaker', state }, breakerMessages[state]);
+    },
+    onFailure,
+  });
+  const inspector = createInspector({
+    engine,
+    config,
+    read: (body, kind) => parser.read(body, kind),
+    memory: new SessionMemory({
+      store,
+      digester: new RequestDigester(digestKey),
+      onLookup: (source) => {
+        meter.sessionLookup(source);
+      },
+    }),
+    judge,
+    meter,
+    digestKey,
+    onFailure,
+  });
+
+  const proxy = await createProxy({
+    upstream: {
+      url: upstreamConfig.url,
+      insecureTls: upstreamConfig.insecureTls,
+      ...(ca === undefined ? {} : { ca }),
+    },
+    inspector,
+    limits: () => config().limits,
+    logger,
+    meter,
+  });
+  let draining = false;
+  const adminAddress = listenAddress(adminConfig.listen);
+  const admin = createAdmin({
+    access: {
+      listenHost: adminAddress.host,
+      ...(adminConfig.token === undefined ? {} : { token: adminConfig.token }),
+    },
+    allowedHosts: adminConfig.allowedHosts,
+    version: { version: packageVersion(), node: process.version },
+    scrape,
+    ready: () => (draining ? { ready: false, reason: 'draining' } : engine.ready()),
+    config: () => describeConfig(loaded),
+    findings,
+    sessions: () => store.list(200),
+    onError: (error) => {
+      logger.error({ err: error }, 'admin request failed');
+    },
+  });
+
+  const lag = watchEventLoopLag((seconds) => {
+    meter.eventLoopLag(seconds);
+  });
+  const housekeeping = setInterval(() => {
+    findingLog.closeDue();
+    meter.sessions(store.count, store.bytes);
+  }, housekeepingMs);
+  housekeeping.unref();
+  meter.buildInfo(packageVersion(), process.version);
+  meter.configReload(true, Date.now());
+
+  const proxyAt = await proxy.listen(listenAddress(listen));
+  const adminUrl = await admin.listen(adminAddress);
+  // Learns the model before the first request needs it, where no client's key is needed for that.
+  void engine.facts(undefined, { credentials: operatorsKey(config()), signal: new AbortController().signal });
+
+  return {
+    url: urlOf(proxyAt.address, proxyAt.port),
+    adminUrl,
+    swapConfig: (next) => {
+      loaded = next;
+      logger.level = next.config.log.level;
+    },
+    noteReload: (successful) => {
+      meter.configReload(successful, Date.now());
+    },
+    drain: async () => {
+      draining = true;
+      await proxy.drain(config().drain.timeoutSeconds * 1000);
+      clearInterval(housekeeping);
+      lag.stop();
+      findingLog.closeAll();
+      await Promise.all([admin.close(), parser.close(), engine.close()]);
+    },
+  };
+}
+
+function operatorsKey({ upstream }: LoadedConfig['config']): Record<string, string> {
+  return upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
+}
+
+function listenAddress(text: string): { host: string; port: number } {
+  const address = parseListenAddress(text);
+  if (address === undefined) throw new Error(`"${text}" passed the configuration's check but is no address`);
+  return address;
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
