@@ -10,7 +10,7 @@ import type { UnknownReason } from '../exchange/token-read.ts';
 export interface DetectorSetting {
   /** Never asked, and not counted as skipped: the operator's choice. */
   readonly off?: boolean;
-  /** Replaces the severity of all of the kind's findings. */
+  /** Replaces the severity of the kind's findings, but for those that are `info`: facts by design stay facts. */
   readonly severity?: Severity;
 }
 
@@ -41,13 +41,17 @@ export function runDetectors(exchange: Exchange, run: DetectorRun): Detection {
     if (!state.ask) continue;
     try {
       const found = detector.detect(exchange);
-      findings.push(...found.map((one) => ({ ...one, severity: setting?.severity ?? one.severity })));
+      findings.push(...found.map((one) => withSeverity(one, setting?.severity)));
     } catch (error) {
       skipped.push({ kind, reason: 'inspection-failed' });
       run.onFailure?.(kind, error);
     }
   }
   return { findings, skipped };
+}
+
+function withSeverity(finding: Finding, severity: Severity | undefined): Finding {
+  return severity === undefined || finding.severity === 'info' ? finding : { ...finding, severity };
 }
 
 /** Of several prompts some may be known: then the detector is asked about those, and the reason is kept for the rest. */

@@ -59,10 +59,8 @@ describe('rejectUnknown', () => {
     for (const dialect of ['openai', 'native', 'anthropic', 'responses'] as const) {
       const rejection = rejectUnknown(lacked, dialect);
       assert.deepEqual([rejection.status, rejection.code], [503, 'inspection_unknown']);
-      assert.match(
-        rejection.body,
-        /double-bos \(oracle-timeout\).*"code":"inspection_unknown"|"code":"inspection_unknown"/,
-      );
+      assert.match(rejection.body, /double-bos \(oracle-timeout\)/);
+      assert.match(rejection.body, /"code":"inspection_unknown"/);
     }
   });
 });

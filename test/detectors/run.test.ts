@@ -1,0 +1,147 @@
+// Who is asked, who is skipped and why, and what the operator's settings change.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Detector } from '../../src/detectors/detector.ts';
+import { detectors } from '../../src/detectors/index.ts';
+import { runDetectors, type Detection, type DetectorRun } from '../../src/detectors/run.ts';
+import type { Exchange } from '../../src/exchange/exchange.ts';
+import type { UnknownReason } from '../../src/exchange/token-read.ts';
+import { buildExchange, buildReply, type ExchangeShape } from '../support/exchange-builder.ts';
+
+const doubled: ExchangeShape = {
+  route: 'completion',
+  body: { prompt: '<bos>hi', max_tokens: 8 },
+  ids: [[2, 2, 2151]],
+};
+const run = (exchange: Exchange, more: Partial<DetectorRun> = {}): Detection =>
+  runDetectors(exchange, { detectors, stage: 'request', ...more });
+const kinds = ({ findings }: Detection): string[] => findings.map(({ kind }) => kind);
+
+/** An exchange of which nothing is known but why not. */
+function unknownExchange(reason: UnknownReason): Exchange {
+  const exchange = buildExchange(doubled);
+  exchange.heads = [];
+  exchange.prompts = [];
+  delete exchange.facts;
+  exchange.inspection = { result: 'unknown', reason };
+  return exchange;
+}
+
+describe('runDetectors', () => {
+  it('asks the detectors of one stage, and no others', () => {
+    const exchange = buildExchange({
+      ...doubled,
+      reply: { choices: [{ finishReason: 'length', promptTokens: 9 }] },
+    });
+    exchange.session = {
+      session: 's',
+      keySource: 'ancestor',
+      sequence: 1,
+      commonMessages: 0,
+      commonTokens: 0,
+      branches: false,
+    };
+    assert.deepEqual(kinds(run(exchange)), ['double-bos', 'raw-prompt']);
+    assert.deepEqual(kinds(run(exchange, { stage: 'reply' })), ['count-mismatch', 'output-truncated']);
+    assert.deepEqual(run(exchange).skipped, []);
+    assert.deepEqual(exchange.findings, [], 'the exchange is left alone');
+  });
+
+  it('asks only the kinds that are asked for', () => {
+    const only = new Set(['double-bos'] as const);
+    const { findings, skipped } = run(unknownExchange('oracle-timeout'), { only });
+    assert.deepEqual([findings, skipped], [[], [{ kind: 'double-bos', reason: 'oracle-timeout' }]]);
+  });
+
+  it('skips with the reason where nothing is known', () => {
+    for (const reason of ['engine-cannot', 'body-too-large', 'exempt'] as const) {
+      assert.deepEqual(run(unknownExchange(reason)).skipped, [
+        { kind: 'double-bos', reason },
+        { kind: 'prefix-break', reason },
+        { kind: 'raw-prompt', reason },
+      ]);
+    }
+    const late = unknownExchange('exempt');
+    late.inspection = { result: 'late' };
+    assert.equal(run(late).skipped[0]?.reason, 'budget-exhausted');
+    late.inspection = { result: 'ok' };
+    assert.equal(run(late).skipped[0]?.reason, 'facts-missing');
+  });
+
+  it('asks about the prompts of a batch that are known, and says that others are not', () => {
+    const exchange = buildExchange({
+      ...doubled,
+      body: { prompt: ['<bos>hi', 'x'] },
+      ids: [[2, 2, 2151], 'oracle-error'],
+    });
+    const detection = run(exchange, { only: new Set(['double-bos']) });
+    assert.deepEqual(kinds(detection), ['double-bos']);
+    assert.deepEqual(detection.skipped, [{ kind: 'double-bos', reason: 'oracle-error' }]);
+  });
+
+  it('does not take a batch for something unknown: it has no session', () => {
+    const exchange = buildExchange({ ...doubled, body: { prompt: ['a', 'b'] }, ids: [[2], [2]] });
+    assert.deepEqual(run(exchange, { only: new Set(['prefix-break']) }), { findings: [], skipped: [] });
+  });
+
+  it('skips reply detectors where the reply was not readable', () => {
+    const exchange = buildExchange(doubled);
+    const reasons = {
+      compressed: 'compressed-body',
+      'too-large': 'body-too-large',
+      'unexpected-shape': 'unreadable-body',
+    } as const;
+    for (const [unreadReason, reason] of Object.entries(reasons)) {
+      exchange.reply = { ...buildReply({ choices: [] }), unreadReason: unreadReason as keyof typeof reasons };
+      assert.deepEqual(
+        run(exchange, { stage: 'reply' }).skipped.map((one) => one.reason),
+        [reason, reason],
+      );
+    }
+    exchange.reply = { ...buildReply({ choices: [] }), unreadReason: 'engine-error' };
+    assert.deepEqual(run(exchange, { stage: 'reply' }), { findings: [], skipped: [] });
+  });
+
+  it('goes on after a detector that throws', () => {
+    const failure = new Error('broken');
+    const broken: Detector = {
+      kind: 'double-bos',
+      summary: '',
+      stage: 'request',
+      need: 'head',
+      severity: 'error',
+      repairs: false,
+      detect: () => {
+        throw failure;
+      },
+    };
+    const failures: unknown[] = [];
+    const detection = run(buildExchange(doubled), {
+      detectors: [broken, ...detectors.filter(({ kind }) => kind !== 'double-bos')],
+      onFailure: (kind, error) => failures.push([kind, error]),
+    });
+    assert.deepEqual(detection.skipped[0], { kind: 'double-bos', reason: 'inspection-failed' });
+    assert.deepEqual(kinds(detection), ['raw-prompt']);
+    assert.deepEqual(failures, [['double-bos', failure]]);
+  });
+
+  it("applies the operator's severities and leaves out what is switched off", () => {
+    const exchange = buildExchange(doubled);
+    const settings = { 'double-bos': { severity: 'warning' }, 'raw-prompt': { off: true } } as const;
+    const { findings, skipped } = run(exchange, { settings });
+    assert.deepEqual(
+      findings.map(({ kind, severity }) => [kind, severity]),
+      [['double-bos', 'warning']],
+    );
+    assert.equal(
+      skipped.some(({ kind }) => kind === 'raw-prompt'),
+      false,
+    );
+  });
+
+  it('leaves info what is info by design', () => {
+    const exchange = buildExchange({ ...doubled, reply: { choices: [{ finishReason: 'length' }] } });
+    const settings = { 'output-truncated': { severity: 'error' } } as const;
+    assert.equal(run(exchange, { stage: 'reply', settings }).findings[0]?.severity, 'info');
+  });
+});
