@@ -76,7 +76,11 @@ export class ExchangeInspection implements Inspection {
     meter.inspectionDuration('whole', sinceStart(), exchange);
     meter.beforeForwarding(exchange);
     this.#decided = true;
-    if (exchange.inspection.result === 'late') void this.#whole.then((result) => this.#finishLate(result));
+    if (exchange.inspection.result === 'late') {
+      void this.#whole.then((result) => {
+        this.#finishLate(result);
+      });
+    }
     return this.#verdictOf(judgement);
   }
 
@@ -96,9 +100,7 @@ export class ExchangeInspection implements Inspection {
     // A blocking detector has a deadline of its own, or a long prompt would talk strict mode past its check.
     const left = blockingMs - (performance.now() - started);
     const head = await deadline(stages.head, left);
-    if (head === undefined) {
-      return { reach: 'nothing', inspection: { result: 'unknown', reason: 'budget-exhausted' } };
-    }
+    if (head === undefined) return { reach: 'nothing', inspection: late };
     return head.result === 'ok' ? { reach: 'head', inspection: late } : { reach: 'whole', inspection: head };
   }
 
@@ -120,7 +122,7 @@ export class ExchangeInspection implements Inspection {
   }
 
   /** The request has gone on; what is found now is counted and logged, but changes nothing for the client. */
-  async #finishLate(result: InspectionResult): Promise<void> {
+  #finishLate(result: InspectionResult): void {
     const { exchange, config, judge, meter } = this.#parts;
     if (result.result === 'unknown') exchange.inspection = result;
     try {
