@@ -11,7 +11,7 @@ export type BodyReading =
   | { readonly readable: false; readonly reason: UnreadableReason };
 
 /** Nesting beyond which nobody's request is read; later walkers recurse. */
-export const maxDepth = 512;
+const maxDepth = 512;
 /** Values and keys beyond which no object is built: more cost a gigabyte and no prompt needs them. */
 export const maxValues = 4_194_304;
 
