@@ -28,6 +28,8 @@ export class ExchangeInspection implements Inspection {
   readonly #parts: InspectionParts;
   #reader: ReplyReader | undefined;
   #decided = false;
+  /** True once the engine's own status has come; an answer of the transport's is not one. */
+  #answered = false;
   /** When the ids of what is really sent are known: another promise after a repair. */
   #whole: Promise<InspectionResult>;
 
@@ -38,6 +40,7 @@ export class ExchangeInspection implements Inspection {
     this.reply = {
       headers: (status, contentType, contentEncoding) => {
         this.#guard(() => {
+          this.#answered = true;
           parts.engine.noteReply(status);
           const { route, request } = parts.exchange;
           if (request === undefined) return;
@@ -55,9 +58,9 @@ export class ExchangeInspection implements Inspection {
           if (!startedBefore && hasStarted(reader)) this.#rememberOnceKnown();
         });
       },
-      end: (outcome, httpStatus) => {
+      end: (outcome) => {
         this.#guard(() => {
-          this.#end(outcome, httpStatus);
+          this.#end(outcome);
         });
       },
     };
@@ -143,7 +146,7 @@ export class ExchangeInspection implements Inspection {
       });
   }
 
-  #end(outcome: Outcome, httpStatus: number | undefined): void {
+  #end(outcome: Outcome): void {
     const { exchange, engine, stopAsking, meter, onFailure } = this.#parts;
     exchange.outcome = outcome;
     if (outcome === 'upstream-failed' && httpStatus === undefined) engine.noteReply(undefined);
