@@ -10,6 +10,7 @@ import {
   getWeather,
   system,
   terseTurns,
+  tokenize,
   user,
 } from '../support/qwen3-sessions.ts';
 
@@ -187,5 +188,55 @@ describe('prefix-break: causes', () => {
       { messages: [...loop, withReasoning, user('And in Rome?')], tools: [getTime] },
     );
     assert.deepEqual([finding.cause, finding.culprit, finding.severity], ['unknown', 'template', 'warning']);
+  });
+
+  it('does not blame a change that stands before the break and is not seen in the ids', async () => {
+    const conversations = new Conversations();
+    const rendered = (answer: string): string =>
+      `<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n` +
+      `<|im_start|>assistant\n${answer}<|im_end|>\n<|im_start|>user\nAnd times 3?<|im_end|>\n`;
+    const before = await conversations.begin('chat', { messages: second }, await tokenize(rendered('4.')));
+    before.remember();
+    const trailing = { role: 'system', content: 'You are terse. ' };
+    const { findings } = await conversations.begin(
+      'chat',
+      { messages: [trailing, ...third.slice(1)] },
+      await tokenize(rendered('Four.')),
+    );
+    assert.deepEqual(
+      findings.map(({ cause, culprit }) => [cause, culprit]),
+      [['unknown', 'template']],
+    );
+  });
+
+  it('takes a few ids at the end of a prompt without a learnt tail for retokenised', async () => {
+    const conversations = new Conversations();
+    const rendered =
+      '<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n';
+    (await conversations.begin('chat', { messages: first }, await tokenize(rendered))).remember();
+    const { findings } = await conversations.begin(
+      'chat',
+      { messages: second },
+      await tokenize(`${rendered}\n<|im_start|>user\nAnd times 3?`),
+    );
+    assert.deepEqual(
+      findings.map(({ cause, severity, lostTokens }) => [cause, severity, lostTokens]),
+      [['retokenised', 'info', 1]],
+    );
+  });
+
+  it('blames the client for a raw text that changed before its end, in a session that it named', async () => {
+    const conversations = new Conversations();
+    await conversations.raw('A river is long. A lake is wide. The sea is deep and cold and far.', {
+      key: 'one',
+    });
+    const { findings } = await conversations.raw(
+      'A river is long. A lake is wide. The sea is deep. And so on, and so on, and on, until the end of it.',
+      { key: 'one' },
+    );
+    assert.deepEqual(
+      findings.map(({ cause, culprit }) => [cause, culprit]),
+      [['unknown', 'client']],
+    );
   });
 });

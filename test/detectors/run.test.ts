@@ -102,6 +102,27 @@ describe('runDetectors', () => {
     assert.deepEqual(run(exchange, { stage: 'reply' }), { findings: [], skipped: [] });
   });
 
+  it('asks for rendered text only where there is some', () => {
+    const asked: string[] = [];
+    const reader = (need: Detector['need']): Detector => ({
+      kind: 'double-bos',
+      summary: '',
+      stage: 'request',
+      need,
+      severity: 'error',
+      repairs: false,
+      detect: () => {
+        asked.push(need);
+        return [];
+      },
+    });
+    const readers = [reader('rendered'), reader('ids')];
+    run(buildExchange({ ...doubled, text: '<bos>hi' }), { detectors: readers });
+    assert.deepEqual(asked.splice(0), ['rendered', 'ids']);
+    const { skipped } = run(buildExchange(doubled), { detectors: readers });
+    assert.deepEqual([asked, skipped], [['ids'], []], 'ids of the client have no text: nothing is unknown');
+  });
+
   it('goes on after a detector that throws', () => {
     const failure = new Error('broken');
     const broken: Detector = {

@@ -157,6 +157,17 @@ describe('best ancestor', () => {
     assert.deepEqual(accusations(visits), []);
   });
 
+  it('goes on from the conversation that ends there, not from a longer one that begins alike', async () => {
+    const conversations = new Conversations();
+    const begin = [system, user('hi')];
+    const longer = [...begin, assistant('Hello!'), user('question 1'), assistant('answer'), user('thanks')];
+    await conversations.chat({ messages: longer });
+    const started = await conversations.chat({ messages: begin });
+    const visit = await conversations.chat({ messages: [...begin, assistant('Hello!'), user('question 2')] });
+    assert.equal(ancestorOf(visit), sequenceOf(started));
+    assert.deepEqual([visit.exchange.session!.branches, visit.findings], [false, []]);
+  });
+
   it('needs a user message in common', async () => {
     const conversations = new Conversations();
     const visits = [
