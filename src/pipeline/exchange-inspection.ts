@@ -149,9 +149,8 @@ export class ExchangeInspection implements Inspection {
   #end(outcome: Outcome): void {
     const { exchange, engine, stopAsking, meter, onFailure } = this.#parts;
     exchange.outcome = outcome;
-    if (outcome === 'upstream-failed' && httpStatus === undefined) engine.noteReply(undefined);
-    if (outcome !== 'rejected' && outcome !== 'client-aborted')
-      meter.upstreamUp(outcome !== 'upstream-failed');
+    if (outcome === 'upstream-failed') engine.noteReply(undefined);
+    if (this.#answered || outcome === 'upstream-failed') meter.upstreamUp(outcome !== 'upstream-failed');
     const reply = this.#reader?.end(outcome !== 'completed');
     if (reply !== undefined) exchange.reply = reply;
     // Nobody is served and nothing was generated: the engine need not be asked any further.
