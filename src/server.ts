@@ -10,6 +10,7 @@ import { describeConfig } from './config/describe.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { packageVersion } from './config/version.ts';
 import { connectEngine } from './engines/connect.ts';
+import type { FindingRecord } from './exchange/finding-record.ts';
 import { createFindingLog } from './log/finding-log.ts';
 import type { Logger } from './log/logger.ts';
 import { watchEventLoopLag } from './metrics/event-loop-lag.ts';
@@ -41,6 +42,8 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** Relative paths in the configuration start here. */
   readonly cwd: string;
+  /** Told of each finding when it is published, for whoever shows it elsewhere than in the log and on the admin port. */
+  readonly onFinding?: (record: FindingRecord) => void;
 }
 
 const housekeepingMs = 1000;
@@ -52,8 +55,9 @@ const breakerMessages: Readonly<Record<BreakerState, string>> = {
 };
 
 /** @throws the system's error if a listener can't be opened; Error if the configuration names no upstream. */
-export async function startServer({ loaded: atStart, logger, cwd }: ServerOptions): Promise<RunningServer> {
-  let loaded = atStart;
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { logger, cwd, onFinding } = options;
+  let loaded = options.loaded;
   const config = (): LoadedConfig['config'] => loaded.config;
   const { upstream: upstreamConfig, listen, admin: adminConfig, sessions, limits } = config();
   const address = parseUpstreamUrl(upstreamConfig.url ?? '');
@@ -116,6 +120,7 @@ export async function startServer({ loaded: atStart, logger, cwd }: ServerOption
       onRecord: (record) => {
         findings.add(record);
         findingLog.add(record);
+        onFinding?.(record);
       },
     }),
     now: () => performance.now(),
