@@ -1,0 +1,227 @@
+// The `openai` package through the proxy: its answers, its histories, its errors, and the proxy's headers in its hands.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import OpenAI, { APIError } from 'openai';
+import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import { Q } from '../../support/conversations.ts';
+import { clean, eventually, saidIn, settled } from '../../support/exchanges.ts';
+import { realEngine } from '../../support/real-engine.ts';
+import { bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+
+const qwen3 = await realEngine('qwen3');
+const gemma3 = await realEngine('gemma3');
+const { skip } = qwen3;
+
+const model = 'qwen3';
+const short = { model, max_tokens: 6, ...repeatable };
+
+function client(baseURL: string): OpenAI {
+  return new OpenAI({ baseURL, apiKey: 'none' });
+}
+
+function cityTool(name: string): ChatCompletionTool {
+  const parameters = {
+    type: 'object',
+    properties: { city: { type: 'string', enum: ['Oslo', 'Rome'] } },
+    required: ['city'],
+  };
+  return { type: 'function', function: { name, description: 'About a city.', parameters } };
+}
+const tools = [cityTool('get_weather'), cityTool('get_time')];
+const messagesQ = Q as ChatCompletionMessageParam[];
+
+describe('openai: chat', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('gets the same answers as from the engine, whole, in pieces and of two choices', async () => {
+    const whole = await ways.same((url) =>
+      client(url).chat.completions.create({ ...short, messages: messagesQ }),
+    );
+    assert.equal(whole.usage?.prompt_tokens, 25);
+    assert.equal(whole.choices[0]?.finish_reason, 'length');
+    const two = await ways.same((url) =>
+      client(url).chat.completions.create({ ...short, messages: messagesQ, n: 2 }),
+    );
+    assert.equal(two.choices.length, 2);
+    const pieces = await ways.same(async (url) => {
+      const stream = await client(url).chat.completions.create({
+        ...short,
+        messages: messagesQ,
+        stream: true,
+        stream_options: { include_usage: true },
+      });
+      return Array.fromAsync(stream);
+    });
+    const text = pieces.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+    assert.equal(text, whole.choices[0]?.message.content);
+    assert.equal(pieces.at(-1)?.usage?.prompt_tokens, 25);
+    await ways.assertClean(3);
+  });
+});
+
+describe('openai: a conversation', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('is no break, whichever way the package keeps the history', async () => {
+    await ways.same(async (url) => {
+      const { completions } = client(url).chat;
+      const messages: ChatCompletionMessageParam[] = [
+        { role: 'system', content: [{ type: 'text', text: 'You are terse.' }] },
+        { role: 'user', content: [{ type: 'text', text: 'What is 2 + 2?' }] },
+      ];
+      const first = await completions.create({ ...short, messages });
+      messages.push(first.choices[0]!.message, { role: 'user', content: 'And times 3?' });
+      // The helper's final message has `parsed` and `refusal`, which the engine never sent.
+      const second = await completions.stream({ ...short, messages }).finalMessage();
+      messages.push(second, { role: 'user', content: [{ type: 'text', text: 'Minus 5?' }] });
+      await completions.create({ ...short, messages });
+      return messages;
+    });
+    await ways.assertClean(3);
+  });
+});
+
+describe('openai: tools', { skip }, () => {
+  const ways = bothWays(qwen3);
+  const calling = { ...short, ...callingWeather, max_tokens: roomForCall, tools };
+
+  it('gets the same call in pieces as whole, and its result is no break', async () => {
+    const messages = await ways.same(async (url) => {
+      const { completions } = client(url).chat;
+      const history: ChatCompletionMessageParam[] = [...messagesQ];
+      for (const ask of [
+        async () =>
+          (await completions.create({ ...calling, messages: history, tool_choice: 'required' })).choices[0]!
+            .message,
+        () => completions.stream({ ...calling, messages: history, tool_choice: 'required' }).finalMessage(),
+      ]) {
+        const message = await ask();
+        const [call] = message.tool_calls ?? [];
+        assert.equal(call?.type === 'function' && call.function.name, 'get_weather');
+        assert.deepEqual(call?.type === 'function' && JSON.parse(call.function.arguments), { city: 'Oslo' });
+        history.push(message, { role: 'tool', tool_call_id: call!.id, content: 'Rain.' });
+      }
+      const last = await completions.create({ ...short, tools, messages: history });
+      return [...history, last];
+    });
+    assert.equal(messages.length, 7);
+    await ways.assertClean(3);
+  });
+
+  it('runs them by itself, with no break', async () => {
+    const before = await ways.proxied().metric('tokenweir_replies_total');
+    const asked: unknown[] = [];
+    await ways.same((url) =>
+      client(url)
+        .chat.completions.runTools(
+          {
+            ...calling,
+            messages: messagesQ,
+            tools: [
+              {
+                type: 'function',
+                function: {
+                  name: 'get_weather',
+                  description: 'About a city.',
+                  parameters: (tools[0] as { function: { parameters: object } }).function.parameters,
+                  parse: JSON.parse,
+                  function: (given: unknown) => {
+                    asked.push(given);
+                    return 'Rain.';
+                  },
+                },
+              },
+            ],
+            tool_choice: 'auto',
+          },
+          { maxChatCompletions: 3 },
+        )
+        .done(),
+    );
+    assert.ok(asked.length > 0);
+    await ways.assertClean(before + asked.length);
+  });
+});
+
+describe('openai: the raw route', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('gets the same text, whole and in pieces, and is told of the missing markers', async () => {
+    const raw = { ...short, prompt: '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n' };
+    const whole = await ways.same((url) => client(url).completions.create(raw));
+    const pieces = await ways.same(async (url) =>
+      Array.fromAsync(await client(url).completions.create({ ...raw, stream: true })),
+    );
+    assert.equal(pieces.map(({ choices }) => choices[0]?.text).join(''), whole.choices[0]?.text);
+    await ways.assertClean(2);
+    const { response } = await client(ways.baseUrl())
+      .completions.create({ ...short, prompt: ['Hi'] })
+      .withResponse();
+    assert.equal(saidIn(response.headers).findings, 'raw-prompt;plain-text');
+  });
+});
+
+describe('openai: headers', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('are in reach with withResponse(), also of a stream, and the session is named per request', async () => {
+    const { chat } = client(ways.baseUrl());
+    const named = { headers: { 'tokenweir-session': 'conversation-1' } };
+    const whole = await chat.completions.create({ ...short, messages: messagesQ }, named).withResponse();
+    assert.deepEqual(saidIn(whole.response.headers), clean);
+    const stream = await chat.completions
+      .create({ ...short, messages: messagesQ, stream: true }, named)
+      .withResponse();
+    assert.deepEqual(saidIn(stream.response.headers), clean);
+    assert.match(stream.response.headers.get('tokenweir-request-id') ?? '', /^\S+$/);
+    await Array.fromAsync(stream.data);
+    await ways.assertClean(2);
+    assert.equal(await ways.proxied().metric('tokenweir_session_lookups_total', { source: 'header' }), 1);
+  });
+});
+
+describe('openai: a stream that is given up', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('ends the generation', async () => {
+    const server = await qwen3.server();
+    const from = server.log().length;
+    const stream = await client(ways.baseUrl()).chat.completions.create({
+      ...short,
+      max_tokens: 20_000,
+      messages: messagesQ,
+      stream: true,
+    });
+    for await (const piece of stream) if (piece.choices[0]?.delta.content) break;
+    await server.waitForLog(/cancel task, id_task = \d+/, { from });
+    await settled(ways.proxied(), 1);
+    const outcomes = { outcome: 'client-aborted' };
+    assert.equal(await ways.proxied().metric('tokenweir_replies_total', outcomes), 1);
+    await eventually(async () => (await ways.proxied().metric('tokenweir_in_flight_requests')) === 0, 'idle');
+  });
+});
+
+describe('openai: a rejection', { skip }, () => {
+  const ways = bothWays(gemma3, { MODE: 'strict' });
+
+  for (const stream of [false, true]) {
+    it(`is an APIError with the code of the finding${stream ? ', before a stream begins' : ''}`, async () => {
+      const asking = client(ways.baseUrl()).completions.create({
+        model: 'gemma3',
+        prompt: '<bos><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n',
+        max_tokens: 2,
+        stream,
+      });
+      await assert.rejects(asking, (error) => {
+        assert.ok(error instanceof APIError);
+        assert.equal(error.status, 400);
+        assert.equal(error.code, 'double_bos');
+        assert.equal(error.type, 'invalid_request_error');
+        assert.equal(error.param, 'prompt');
+        assert.match(error.message, /^400 double-bos \(in prompt, at tokens 0–1\): /);
+        assert.equal((error.headers as Headers).get('tokenweir-action'), 'reject');
+        return true;
+      });
+    });
+  }
+});

@@ -1,0 +1,94 @@
+// Stands between the product and a real engine: shows every request that reached the engine, and holds those to chosen
+// paths until a test lets them go. Changes no byte of what it carries.
+import { once } from 'node:events';
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+
+export interface SeenRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+export interface Gate {
+  /** Resolves when the first request waits at the gate. */
+  readonly reached: Promise<void>;
+  /** Lets all go that wait and all that come. Safe to call again. */
+  open(): void;
+}
+
+export interface GatedEngine {
+  readonly url: string;
+  /** In order of arrival, held ones too. */
+  readonly seen: readonly SeenRequest[];
+  /** How many requests for this path came. */
+  count(path: string): number;
+  /** Requests for these paths wait from now on. */
+  hold(...paths: readonly string[]): Gate;
+  close(): Promise<void>;
+}
+
+/** @param engine the engine's URL, or a function that tells it anew for each request */
+export async function gatedEngine(engine: string | (() => string)): Promise<GatedEngine> {
+  const seen: SeenRequest[] = [];
+  const gates: { readonly paths: readonly string[]; readonly pass: () => Promise<void> }[] = [];
+  const upstream = typeof engine === 'string' ? () => engine : engine;
+
+  async function carry(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url: target = '/', headers } = incoming;
+    const path = target.split('?', 1)[0] ?? '';
+    seen.push({ method, path, target, headers });
+    for (const gate of gates.filter(({ paths }) => paths.includes(path))) await gate.pass();
+    if (incoming.destroyed && !incoming.complete) return;
+    const outgoing = send(upstream() + target, { method, headers });
+    response.once('close', () => outgoing.destroy());
+    await pipeline(incoming, outgoing);
+    const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
+    response.writeHead(reply.statusCode ?? 502, reply.rawHeaders);
+    response.flushHeaders();
+    await pipeline(reply, response);
+  }
+
+  const server = createServer((incoming, response) => {
+    // A client that leaves, or an engine that dies, ends the connection; the test sees that on its own side.
+    carry(incoming, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    count: (path) => seen.filter((request) => request.path === path).length,
+    hold: (...paths) => {
+      let arrive = (): void => undefined;
+      let open = (): void => undefined;
+      const reached = new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      const opened = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      gates.push({
+        paths,
+        pass: () => {
+          arrive();
+          return opened;
+        },
+      });
+      return {
+        reached,
+        open: () => {
+          open();
+        },
+      };
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
