@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Q } from '../support/conversations.ts';
 import { send, settled } from '../support/exchanges.ts';
-import { proxy } from '../support/proxied-engine.ts';
+import { openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 
 const engine = await realEngine('qwen3');
@@ -36,8 +36,7 @@ const rows: readonly (readonly [name: string, path: string, body: object, result
 describe("the engine's own count", { skip: engine.skip }, () => {
   for (const [name, path, body, result] of rows) {
     it(`of ${name}: ${result}`, async (t) => {
-      const proxied = await proxy((await engine.server()).url);
-      t.after(() => proxied.close());
+      const proxied = await openProxy(t, (await engine.server()).url);
       const answer = await send(`${proxied.url}${path}`, body);
       assert.equal(answer.status, 200);
       assert.equal(answer.said.inspection, 'ok');

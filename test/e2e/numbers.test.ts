@@ -12,8 +12,8 @@ import {
   settled,
   type Answer,
 } from '../support/exchanges.ts';
-import { gatedEngine } from '../support/gated-engine.ts';
-import { proxy, type ProxiedEngine } from '../support/proxied-engine.ts';
+import { openGated, openProxy } from '../support/open-proxy.ts';
+import type { ProxiedEngine } from '../support/proxied-engine.ts';
 import { realEngine, type RealEngine } from '../support/real-engine.ts';
 
 const qwen3 = await realEngine('qwen3');
@@ -23,11 +23,9 @@ const { skip } = qwen3;
 async function serve(
   t: TestContext,
   engine: RealEngine,
-  settings: Readonly<Record<string, string>> = {},
+  settings?: Readonly<Record<string, string>>,
 ): Promise<ProxiedEngine> {
-  const proxied = await proxy((await engine.server()).url, settings);
-  t.after(() => proxied.close());
-  return proxied;
+  return openProxy(t, (await engine.server()).url, settings);
 }
 
 function promptTokens({ json }: Answer): unknown {
@@ -203,18 +201,13 @@ describe('numbers of Gemma 3', { skip }, () => {
   });
 
   it('rejects it in strict mode, and the engine sees no request', async (t) => {
-    const watched = await gatedEngine((await gemma3.server()).url);
-    const proxied = await proxy(watched.url, { MODE: 'strict' });
-    t.after(async () => {
-      await proxied.close();
-      await watched.close();
-    });
+    const { gated, proxied } = await openGated(t, (await gemma3.server()).url, { MODE: 'strict' });
     const answer = await complete(proxied, { prompt: await renderedByClient(proxied) });
     assert.equal(answer.status, 400);
     assert.deepEqual(answer.said, { action: 'reject', findings: 'double-bos;literal', inspection: 'ok' });
     assert.equal((answer.json['error'] as { code: unknown }).code, 'double_bos');
     await settled(proxied, 1);
-    assert.equal(watched.count('/completion'), 0);
+    assert.equal(gated.count('/completion'), 0);
     assert.equal(await proxied.metric('tokenweir_requests_total', { action: 'reject' }), 1);
     assert.equal(await proxied.metric('tokenweir_replies_total', { outcome: 'rejected' }), 1);
     assert.equal(await proxied.metric('tokenweir_count_checks_total'), 0);

@@ -1,5 +1,5 @@
 // Stands between the product and a real engine: shows every request that reached the engine, and holds those to chosen
-// paths until a test lets them go. Changes no byte of what it carries.
+// paths until a test lets them go. Changes no byte of what it carries; it lies only where a test gives it the answer.
 import { once } from 'node:events';
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,6 +28,8 @@ export interface GatedEngine {
   count(path: string): number;
   /** Requests for these paths wait from now on. */
   hold(...paths: readonly string[]): Gate;
+  /** Requests for this path are answered with this JSON from now on, and do not reach the engine. */
+  answer(path: string, json: object): void;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export interface GatedEngine {
 export async function gatedEngine(engine: string | (() => string)): Promise<GatedEngine> {
   const seen: SeenRequest[] = [];
   const gates: { readonly paths: readonly string[]; readonly pass: () => Promise<void> }[] = [];
+  const answers = new Map<string, object>();
   const upstream = typeof engine === 'string' ? () => engine : engine;
 
   async function carry(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -43,6 +46,12 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     seen.push({ method, path, target, headers });
     for (const gate of gates.filter(({ paths }) => paths.includes(path))) await gate.pass();
     if (incoming.destroyed && !incoming.complete) return;
+    const answer = answers.get(path);
+    if (answer !== undefined) {
+      incoming.resume();
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      return;
+    }
     const outgoing = send(upstream() + target, { method, headers });
     response.once('close', () => outgoing.destroy());
     await pipeline(incoming, outgoing);
@@ -84,6 +93,9 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
           open();
         },
       };
+    },
+    answer: (path, json) => {
+      answers.set(path, json);
     },
     close: async () => {
       server.closeAllConnections();

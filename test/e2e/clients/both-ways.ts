@@ -78,6 +78,13 @@ export function bothWays(engine: RealEngine, settings: Readonly<Record<string, s
   };
 }
 
+/** The pieces of a stream. `Array.fromAsync` came with Node 22. */
+export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const pieces: T[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return pieces;
+}
+
 /** Random per answer, or the clock's. */
 const volatile = new Set(['id', 'tool_call_id', 'toolCallId', 'created', 'timings']);
 
