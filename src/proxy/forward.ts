@@ -78,7 +78,7 @@ export class Forwarder {
     };
     request.abandoned.addEventListener('abort', close);
     try {
-      const reply = await this.#dispatch(client, request);
+      const reply = await this.#dispatch(client, request, null);
       reply.body.once('close', close);
       return reply;
     } catch (error) {
@@ -94,7 +94,7 @@ export class Forwarder {
   async sendReadOnly(request: UpstreamRequest): Promise<UpstreamReply> {
     request.abandoned.throwIfAborted();
     try {
-      return await this.#dispatch(this.#reused, request);
+      return await this.#dispatch(this.#reused, request, request.abandoned);
     } catch (error) {
       if (request.abandoned.aborted || !isStaleConnection(error)) throw error;
       return this.send(request);
@@ -105,7 +105,11 @@ export class Forwarder {
     await this.#reused.destroy();
   }
 
-  async #dispatch(dispatcher: Dispatcher, request: UpstreamRequest): Promise<UpstreamReply> {
+  async #dispatch(
+    dispatcher: Dispatcher,
+    request: UpstreamRequest,
+    signal: AbortSignal | null,
+  ): Promise<UpstreamReply> {
     const { body } = request;
     const reply = await dispatcher.request({
       path: this.#upstream.basePath + request.target,
@@ -115,7 +119,7 @@ export class Forwarder {
         Buffer.isBuffer(body) && body.length > 0 ? droppedWithBuffer : droppedAlways,
       ),
       body: body ?? null,
-      signal: request.abandoned,
+      signal,
       responseHeaders: 'raw',
     });
     // `responseHeaders: 'raw'` makes this a flat list; undici's types do not say so.

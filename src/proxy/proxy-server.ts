@@ -91,6 +91,8 @@ export async function createProxy(options: ProxyOptions): Promise<ProxyServer> {
       done();
       return;
     }
+    // The framework, the plugin and the relay each watch a response for its end, more than node's default of ten.
+    reply.raw.setMaxListeners(0);
     inFlight.add(reply.raw);
     const route = inspector.routeOf(raw.method ?? 'GET', pathOf(raw.url ?? '/'));
     if (route.kind !== 'pass') {
@@ -107,8 +109,11 @@ export async function createProxy(options: ProxyOptions): Promise<ProxyServer> {
   const webSockets = guardUpgrades(server);
   // Any Expect but 100-continue would be answered 417 by node.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Each pipelined request watches its socket.
-  server.on('connection', (socket) => socket.setMaxListeners(0));
+  server.on('connection', (socket) => {
+    // Each pipelined request watches its socket.
+    socket.setMaxListeners(0);
+    inFlight.watch(socket);
+  });
 
   async function drain(timeoutMs: number): Promise<void> {
     const cutOff = setTimeout(() => {

@@ -32,8 +32,11 @@ export class UpstreamExchange {
 
   /** Writes bytes; resolves when the socket takes more. */
   async write(bytes: string | Buffer): Promise<void> {
-    if (!this.socket.write(bytes))
-      await Promise.race([once(this.socket, 'drain'), once(this.socket, 'close')]);
+    if (this.socket.write(bytes) || this.socket.destroyed) return;
+    const settled = new AbortController();
+    const options = { signal: settled.signal };
+    await Promise.race([once(this.socket, 'drain', options), once(this.socket, 'close', options)]);
+    settled.abort();
   }
 
   /** Answers with a body of known length. */
@@ -105,7 +108,11 @@ export async function startUpstream(
   function accept(socket: Socket): void {
     const connection = connections++;
     sockets.add(socket);
-    const closed = once(socket, 'close').then(() => performance.now());
+    const closed = new Promise<number>((resolve) => {
+      socket.once('close', () => {
+        resolve(performance.now());
+      });
+    });
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
     options.onConnection?.(socket);
@@ -161,6 +168,7 @@ export async function startUpstream(
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();
+      if (!server.listening) return;
       server.close();
       await once(server, 'close');
     },

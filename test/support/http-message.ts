@@ -16,7 +16,7 @@ export function valuesOf(message: Pick<HttpMessage, 'headers'>, name: string): s
     .map(([, value]) => value);
 }
 
-export function parseHead(head: string): Omit<HttpMessage, 'body'> {
+function parseHead(head: string): Omit<HttpMessage, 'body'> {
   const [startLine = '', ...lines] = head.slice(0, -4).split('\r\n');
   const headers = lines.map((line) => {
     const colon = line.indexOf(':');

@@ -53,7 +53,7 @@ export class RawClient {
   }
 
   /** Waits until these bytes have come. */
-  async saw(text: string): Promise<void> {
+  async saw(text: string | Buffer): Promise<void> {
     await this.#until(() => (this.received.includes(text) ? true : undefined));
   }
 

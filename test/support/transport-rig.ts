@@ -65,7 +65,7 @@ export interface TransportRig {
   readonly inspector: RecordingInspector;
   /** Latest values of the gauges, and all times to first byte. */
   readonly measured: { heldBytes: number; inFlight: number; firstBytes: number[] };
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface RigOptions extends FakeUpstreamOptions {
