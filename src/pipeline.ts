@@ -84,7 +84,7 @@ function openExchange(incoming: IncomingRequest, config: Config, digestKey: Uint
 }
 
 /** The client's own credentials go with questions about its own request; the operator's key where it sent none. */
-export function credentialsOf({ headers }: Pick<IncomingRequest, 'headers'>, config: Config): Credentials {
+function credentialsOf({ headers }: Pick<IncomingRequest, 'headers'>, config: Config): Credentials {
   const authorization = headers['authorization'];
   const apiKey = headers['x-api-key'];
   if (authorization !== undefined || apiKey !== undefined) {

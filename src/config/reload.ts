@@ -37,7 +37,7 @@ export function isReloadable(name: string): boolean {
   return !startOnly.some((fixed) => name === fixed || name.startsWith(`${fixed}.`));
 }
 
-export function compareConfigs(current: Config, next: Config): ConfigChanges {
+function compareConfigs(current: Config, next: Config): ConfigChanges {
   const differing = configKeys
     .filter((key) => !isDeepStrictEqual(valueAt(current, key.path), valueAt(next, key.path)))
     .map((key) => key.name);

@@ -234,4 +234,3 @@ type DeepReadonly<T> = T extends (infer Item)[]
 
 /** The effective configuration: every default filled in, sizes in bytes. Never changed in place. */
 export type Config = DeepReadonly<z.output<typeof configSchema>>;
-export type Mode = Config['mode'];

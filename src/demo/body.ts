@@ -7,7 +7,7 @@ import { EngineError, invalidRequest } from './engine-error.ts';
 export type Body = Readonly<Record<string, unknown>>;
 
 /** llama-server's own limit; answered 413 without a body. */
-export const bodyLimitBytes = 100 * 1024 * 1024;
+const bodyLimitBytes = 100 * 1024 * 1024;
 
 /** A body that is refused before it is read as JSON: an HTTP status without an error envelope. */
 export class RefusedBody extends Error {

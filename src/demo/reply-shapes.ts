@@ -22,7 +22,7 @@ export interface ShapedChoice extends ChoiceResult {
 const finishReason = ({ stopType }: ChoiceResult): 'stop' | 'length' =>
   stopType === 'limit' ? 'length' : 'stop';
 
-export function usageOf({ promptTokens, reusedTokens, tokens }: ChoiceResult): object {
+function usageOf({ promptTokens, reusedTokens, tokens }: ChoiceResult): object {
   return {
     completion_tokens: tokens.length,
     prompt_tokens: promptTokens,

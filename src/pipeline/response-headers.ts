@@ -3,16 +3,11 @@ import type { Config } from '../config/schema.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { AddedHeaders } from '../exchange/inspection.ts';
 
-export const responseHeaderNames = [
-  'tokenweir-action',
-  'tokenweir-findings',
-  'tokenweir-inspection',
-  'tokenweir-request-id',
-] as const;
+type HeaderName = 'tokenweir-action' | 'tokenweir-findings' | 'tokenweir-inspection' | 'tokenweir-request-id';
 
 export function responseHeaders(exchange: Exchange, config: Config): AddedHeaders {
   const { action, findings, inspection, id } = exchange;
-  const headers: [string, string][] = [['tokenweir-action', action]];
+  const headers: [HeaderName, string][] = [['tokenweir-action', action]];
   if (config.headers.findings && findings.length > 0) {
     const names = findings.map(({ kind, cause }) => (cause === undefined ? kind : `${kind};${cause}`));
     headers.push(['tokenweir-findings', [...new Set(names)].join(', ')]);

@@ -86,7 +86,7 @@ function findByIds<Candidate extends { readonly turn: Turn }>(
 }
 
 /** Leading messages that are the same in both. */
-export function commonRun(a: RequestDigest, b: RequestDigest): number {
+function commonRun(a: RequestDigest, b: RequestDigest): number {
   const end = Math.min(a.messages.length, b.messages.length);
   let run = 0;
   while (run < end && a.messages[run]?.value === b.messages[run]?.value) run += 1;

@@ -68,7 +68,7 @@ export interface SessionKey {
 }
 
 /** Names of the header by which a client says which conversation a request belongs to; the first one sent counts. */
-export const sessionHeaders = ['tokenweir-session', 'x-tokenweir-session'] as const;
+const sessionHeaders = ['tokenweir-session', 'x-tokenweir-session'] as const;
 
 /** A longer key is cut: a session key is a name, and it is kept as long as its session. */
 export const maxSessionKeyLength = 256;

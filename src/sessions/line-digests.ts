@@ -64,7 +64,7 @@ export class LineDigester {
 }
 
 /** The lines that a digest counts: the same split finds a digest's line in the text again. */
-export function splitLines(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   const lines = text.split('\n');
   return lines.length <= maxLines
     ? lines

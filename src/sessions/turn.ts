@@ -36,7 +36,7 @@ export function turnOf(
  * What stands at the prompt's end only until the reply is there: the learnt generation prompt and think tail, or the
  * whole of a reply that the client has begun itself.
  */
-export function tailOf(tokens: KnownTokens, facts: ModelFacts): Turn['tail'] {
+function tailOf(tokens: KnownTokens, facts: ModelFacts): Turn['tail'] {
   const { ids } = tokens;
   const prompt = facts.generationPrompt?.ids ?? [];
   const think = facts.thinkTail?.ids ?? [];
