@@ -9,6 +9,7 @@ import { leadingMarkerIds } from '../tokens/markers.ts';
 import type { SegmentCache, TokenizeOptions } from '../tokens/segment-cache.ts';
 
 import type { AskContext, PromptReading } from './engine.ts';
+import { withoutLargeMedia } from './llama-media.ts';
 import { OracleFailure, type LlamaOracle } from './llama-oracle.ts';
 import type { MarkerScout } from './marker-scout.ts';
 import type { KnownModel } from './model-registry.ts';
@@ -27,6 +28,8 @@ export interface LlamaPromptReadingOptions {
   readonly onTokenized: (source: 'check', tokens: number) => void;
   readonly onWindowMismatch: (model: KnownModel) => void;
 }
+
+const MiB = 1024 * 1024;
 
 /** One prompt in this many is checked at one of its boundaries, over at most this many characters. */
 const checkEvery = 16;
@@ -64,10 +67,21 @@ export class LlamaPromptReading implements PromptReading {
   }
 
   /** The same bytes that the generation route gets, so that the template sees the same request. */
-  #render(): Promise<string> {
+  async #render(): Promise<string> {
     const { oracle, request, routedModel, context } = this.#options;
-    this.#rendered ??= oracle.render(request.body, routedModel !== undefined, context);
+    if (request.kind !== 'chat') throw new Error('only a chat is rendered');
+    if (this.#rendered === undefined) {
+      const body = withoutLargeMedia(request);
+      // Not even sent: what can't fit into the context is refused by the engine, and reading it costs much.
+      if (body.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/apply-template');
+      this.#rendered = oracle.render(body, routedModel !== undefined, context);
+    }
     return this.#rendered;
+  }
+
+  /** No tokenizer puts this many characters into every token of a context, so a longer prompt has no ids to know. */
+  #mostCharacters(): number {
+    return Math.min(8 * MiB, Math.max(MiB, this.#options.facts.contextTokens * 16));
   }
 
   #textHead(text: string, addedPrefix: readonly number[]): HeadRead {
@@ -138,6 +152,7 @@ export class LlamaPromptReading implements PromptReading {
   ): Promise<KnownTokens> {
     const { model, oracle, routedModel, context, segments, request, scout } = this.#options;
     if (model === undefined) throw new OracleFailure('facts-missing', '/tokenize');
+    if (text.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/tokenize');
     const salt = request.json['cache_salt'];
     let asked = '';
     const tokenizeMany: TokenizeOptions['tokenizeMany'] = (texts) => {

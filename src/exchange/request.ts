@@ -58,6 +58,7 @@ export type UnreadableReason =
   | 'lone-surrogate'
   | 'too-deep'
   | 'too-many-values'
+  | 'too-much-text'
   | 'wrong-shape';
 
 export type RequestReading =

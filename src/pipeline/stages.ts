@@ -98,7 +98,9 @@ async function readHead(
   const timed = stopwatch();
   const reading = await read(body, route.kind);
   onStage('read', timed(), exchange);
-  if (!reading.readable) return stopped('unreadable-body');
+  if (!reading.readable) {
+    return stopped(reading.reason === 'too-much-text' ? 'body-too-large' : 'unreadable-body');
+  }
   exchange.request = reading.request;
 
   const asked = stopwatch();

@@ -5,6 +5,7 @@
 import { parentPort } from 'node:worker_threads';
 import { readBody } from '../exchange/body-reader.ts';
 import { takeApart, type JsonPiece } from '../exchange/json-pieces.ts';
+import { holdsTooMuchText } from '../exchange/message-text.ts';
 import type { UnreadableReason } from '../exchange/request.ts';
 
 /** `read` starts a body and drops what was left of the one before; `more` asks for the next piece. */
@@ -26,6 +27,7 @@ function answer(message: ToParseWorker): FromParseWorker {
   if (message.type === 'read') {
     const reading = readBody(Buffer.from(message.bytes));
     if (!reading.readable) return { type: 'unreadable', reason: reading.reason };
+    if (holdsTooMuchText(reading.json)) return { type: 'unreadable', reason: 'too-much-text' };
     pieces = takeApart(reading.json, pieceValues);
   }
   const next = pieces.next();
