@@ -1,0 +1,19 @@
+// Runs one bench by name, or lists them: `npm run bench -- chat-100-turns`.
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+
+const [name, ...rest] = process.argv.slice(2);
+const file = `bench/${name}.ts`;
+if (name === undefined || !existsSync(file)) {
+  const parts = new Set(['conversation.ts', 'counting-relay.ts', 'statistics.ts']);
+  const names = readdirSync('bench').filter((entry) => entry.endsWith('.ts') && !parts.has(entry));
+  console.log(
+    `npm run bench -- NAME, where NAME is one of: ${names.map((entry) => entry.slice(0, -3)).join(', ')}`,
+  );
+  process.exitCode = name === undefined ? 0 : 2;
+} else {
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...rest], { stdio: 'inherit' });
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1;
+  });
+}
