@@ -9,6 +9,8 @@ import { markerCandidates } from '../tokens/markers.ts';
 /** Per model: texts that were tried, proven or not. */
 const mostTried = 256;
 const mostAtOnce = 16;
+/** Of each prompt's new text; markers recur, so the next prompt shows what this one hides further down. */
+const mostCharacters = 64 * 1024;
 
 export class MarkerScout {
   readonly #tried = new Map<string, Set<string>>();
@@ -28,7 +30,7 @@ export class MarkerScout {
   ): Promise<void> {
     const tried = this.#tried.get(identity) ?? new Set<string>();
     if (this.#busy || tried.size >= mostTried) return Promise.resolve();
-    const fresh = [...markerCandidates(text, mostTried)]
+    const fresh = [...markerCandidates(text.slice(0, mostCharacters), mostTried)]
       .filter((candidate) => !known.has(candidate) && !tried.has(candidate))
       .slice(0, mostAtOnce);
     if (fresh.length === 0) return Promise.resolve();
