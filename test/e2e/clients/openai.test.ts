@@ -65,7 +65,7 @@ describe('openai: chat', { skip }, () => {
       return all(stream);
     });
     const text = pieces.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
-    assert.equal(text, whole.choices[0]?.message.content);
+    assert.equal(text, whole.choices[0].message.content);
     assert.equal(pieces.at(-1)?.usage?.prompt_tokens, 25);
     await ways.assertClean(3);
   });
@@ -125,7 +125,7 @@ describe('openai: tools', { skip }, () => {
     const messages = await ways.same(async (url) => {
       const runner = client(url).chat.completions.runTools(
         { ...calling, messages: messagesQ, tools: [runnableWeather], tool_choice: 'required' },
-        { maxChatCompletions: 3 },
+        { maxChatCompletions: 2 },
       );
       await runner.done();
       return runner.messages;
@@ -133,9 +133,9 @@ describe('openai: tools', { skip }, () => {
     const results = messages.filter(({ role }) => role === 'tool');
     assert.deepEqual(
       results.map(({ content }) => content),
-      ['Rain in Oslo.', 'Rain in Oslo.', 'Rain in Oslo.'],
+      ['Rain in Oslo.', 'Rain in Oslo.'],
     );
-    await ways.assertClean(before + 3);
+    await ways.assertClean(before + 2);
   });
 });
 
