@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync, existsSync, chmodSync } from 'node:fs';
 
 rmSync('dist', { recursive: true, force: true });
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
 if (existsSync('src/demo/tokenizer.json')) cpSync('src/demo/tokenizer.json', 'dist/demo/tokenizer.json');
 chmodSync('dist/cli.js', 0o755);

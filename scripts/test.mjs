@@ -18,7 +18,13 @@ function testFiles(path) {
 }
 
 const files = (roots.length > 0 ? roots : ['test']).flatMap(testFiles);
-const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-timeout=180000', ...flags, ...files], { stdio: 'inherit' });
+const defaults = ['--test-timeout=180000', '--test-reporter=spec'].filter((flag) => {
+  const [name] = flag.split('=');
+  return !flags.some((given) => given.startsWith(name));
+});
+const child = spawn(process.execPath, ['--import', 'tsx', '--test', ...defaults, ...flags, ...files], {
+  stdio: 'inherit',
+});
 child.on('exit', (code, signal) => {
   process.exitCode = signal ? 1 : (code ?? 1);
 });
