@@ -17,7 +17,7 @@ export interface Seen {
   readonly ended: Promise<void>;
 }
 
-export const testRoutes: Readonly<Record<string, Route>> = {
+const testRoutes: Readonly<Record<string, Route>> = {
   '/v1/chat/completions': { kind: 'chat', inspected: true, dialect: 'openai' },
   '/completion': { kind: 'completion', inspected: true, dialect: 'native' },
   '/v1/messages': { kind: 'messages', inspected: false, dialect: 'anthropic' },
