@@ -151,6 +151,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     upstream: {
       url: upstreamConfig.url,
       insecureTls: upstreamConfig.insecureTls,
+      ...(upstreamConfig.injectApiKey && upstreamConfig.apiKey !== undefined
+        ? { injectedKey: upstreamConfig.apiKey }
+        : {}),
       ...(ca === undefined ? {} : { ca }),
     },
     inspector,

@@ -1,10 +1,11 @@
 /**
  * Sends one request to the engine and gives back its reply as it comes: the only caller of undici.
- * Never retries a request that an engine may have seen, never sets a time limit on its work, adds no header of its own.
+ * Never retries a request that an engine may have seen, never sets a time limit on its work, adds no header of its own
+ * (only the key that an operator wants added).
  */
 import { Client, Pool, type Dispatcher } from 'undici';
 import type { Readable } from 'node:stream';
-import { endToEnd, type RawHeaders } from './raw-headers.ts';
+import { endToEnd, firstValue, type RawHeaders } from './raw-headers.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface UpstreamRequest {
@@ -43,6 +44,11 @@ const droppedWithBuffer: ReadonlySet<string> = new Set([...droppedAlways, 'conte
 function isStaleConnection(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+/** Fields by which an engine knows a client; one of them is enough. */
+function carriesCredentials(headers: RawHeaders): boolean {
+  return firstValue(headers, 'authorization') !== '' || firstValue(headers, 'x-api-key') !== '';
 }
 
 export class Forwarder {
@@ -111,23 +117,28 @@ export class Forwarder {
     signal: AbortSignal | null,
   ): Promise<UpstreamReply> {
     const { body } = request;
+    const headers = endToEnd(
+      request.headers,
+      Buffer.isBuffer(body) && body.length > 0 ? droppedWithBuffer : droppedAlways,
+    );
+    const { injectedKey } = this.#upstream;
+    if (injectedKey !== undefined && !carriesCredentials(headers)) {
+      headers.push('Authorization', `Bearer ${injectedKey}`);
+    }
     const reply = await dispatcher.request({
       path: this.#upstream.basePath + request.target,
       method: request.method,
-      headers: endToEnd(
-        request.headers,
-        Buffer.isBuffer(body) && body.length > 0 ? droppedWithBuffer : droppedAlways,
-      ),
+      headers,
       body: body ?? null,
       signal,
       responseHeaders: 'raw',
     });
     // `responseHeaders: 'raw'` makes this a flat list; undici's types do not say so.
-    const headers: unknown = reply.headers;
+    const received: unknown = reply.headers;
     return {
       status: reply.statusCode,
       statusText: Buffer.from(reply.statusText).toString('latin1'),
-      headers: Array.isArray(headers) ? headers.map(String) : [],
+      headers: Array.isArray(received) ? received.map(String) : [],
       body: reply.body,
     };
   }

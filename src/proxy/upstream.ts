@@ -9,6 +9,8 @@ export interface UpstreamOptions {
   readonly ca?: string;
   /** Accept any certificate. @defaultValue false */
   readonly insecureTls?: boolean;
+  /** Sent as a bearer token with requests that carry no credentials. @defaultValue nothing is added */
+  readonly injectedKey?: string;
   /** @defaultValue 10000 */
   readonly connectTimeoutMs?: number;
 }
@@ -22,6 +24,7 @@ export interface Upstream {
   readonly socketPath: string;
   readonly tls: { readonly ca?: string; readonly rejectUnauthorized: boolean };
   readonly connect: buildConnector.connector;
+  readonly injectedKey?: string;
 }
 
 /** Opening a connection may take this long before the client gets a 504. */
@@ -68,5 +71,6 @@ export function resolveUpstream(options: UpstreamOptions): Upstream {
     timeout: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     ...(located.socketPath === '' ? {} : { socketPath: located.socketPath }),
   });
-  return { ...located, tls, connect };
+  const { injectedKey } = options;
+  return { ...located, tls, connect, ...(injectedKey === undefined ? {} : { injectedKey }) };
 }
