@@ -139,6 +139,20 @@ describe('openai: tools', { skip }, () => {
   });
 });
 
+describe('openai: tools in another order', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('are a break that the client can read in the headers', async () => {
+    const { completions } = client(ways.baseUrl()).chat;
+    const first = await completions.create({ ...short, messages: messagesQ, tools });
+    const messages = [...messagesQ, first.choices[0]!.message, ...messagesQ.slice(1)];
+    const reordered = { ...short, messages, tools: tools.toReversed() };
+    const { response } = await completions.create(reordered).withResponse();
+    assert.equal(saidIn(response.headers).findings, 'prefix-break;tools-reordered');
+    await assert.rejects(ways.assertClean(2), /tools-reordered/);
+  });
+});
+
 describe('openai: the raw route', { skip }, () => {
   const ways = bothWays(qwen3);
 
