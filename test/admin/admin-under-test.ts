@@ -17,7 +17,7 @@ export interface Answer {
 
 export type Ask = (path: string, headers?: Record<string, string>, method?: string) => Promise<Answer>;
 
-function partsWith(changes: Partial<AdminParts> = {}): AdminParts {
+export function partsWith(changes: Partial<AdminParts> = {}): AdminParts {
   return {
     access: { listenHost: '127.0.0.1' },
     allowedHosts: [],
