@@ -73,6 +73,11 @@ function contextFor(flags: Readonly<Record<string, unknown>>): CommandContext {
     cwd: process.cwd(),
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // `hasColors` knows NO_COLOR and the like.
+    colors: process.stdout.isTTY && process.stdout.hasColors(),
+    get columns() {
+      return process.stdout.isTTY ? process.stdout.columns : undefined;
+    },
     signal: stopSignal(),
     onHangup: (callback) => void process.on('SIGHUP', callback),
   };

@@ -28,6 +28,10 @@ export interface CommandContext {
   /** Writes text as it is; the newline is the caller's. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** True if what is written to stdout may hold colours: a terminal, and nobody asked for none. @defaultValue false */
+  readonly colors?: boolean;
+  /** Width of the terminal that stdout is, asked when it is needed; undefined where it is none. */
+  readonly columns?: number | undefined;
   /** Aborts at the first SIGINT or SIGTERM, with the signal's name as reason; a second signal ends the process. */
   readonly signal: AbortSignal;
   /** Calls back at every SIGHUP. Until it is called for the first time, SIGHUP ends the process. */

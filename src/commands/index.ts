@@ -4,5 +4,6 @@ import type { Command } from './command.ts';
 export const commandLoaders: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['config', async () => (await import('./config.ts')).command],
   ['serve', async () => (await import('./serve.ts')).command],
+  ['demo', async () => (await import('./demo.ts')).command],
   ['version', async () => (await import('./version.ts')).command],
 ]);

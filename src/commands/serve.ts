@@ -6,7 +6,7 @@ import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { reloadConfig } from '../config/reload.ts';
 import { usualPorts } from '../engines/index.ts';
 import { createLogger, type Logger } from '../log/logger.ts';
-import { startServer, type RunningServer } from '../server.ts';
+import type { RunningServer } from '../server.ts';
 import {
   configOptions,
   configSources,
@@ -16,6 +16,7 @@ import {
   type ExitCode,
 } from './command.ts';
 import { reportErrors } from './config.ts';
+import { openListeners } from './open-listeners.ts';
 
 export const command: Command = {
   name: 'serve',
@@ -27,7 +28,7 @@ export const command: Command = {
     if (result.config.upstream.url === undefined) return missingUpstream(context);
     const logger = createLogger({ level: result.config.log.level });
     for (const warning of result.warnings) logger.warn(warning);
-    const server = await openListeners(result, logger, context);
+    const server = await openListeners({ loaded: result, logger, cwd: context.cwd }, context);
     if (server === undefined) return exitCodes.usage;
     const { upstream, mode } = result.config;
     logger.info(
@@ -73,26 +74,6 @@ function answers(port: number): Promise<boolean> {
     };
     socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false));
   });
-}
-
-async function openListeners(
-  loaded: LoadedConfig,
-  logger: Logger,
-  { cwd, stderr }: CommandContext,
-): Promise<RunningServer | undefined> {
-  try {
-    return await startServer({ loaded, logger, cwd });
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error;
-    const { listen, admin } = loaded.config;
-    if (error.code === 'EADDRINUSE' || error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL') {
-      stderr(
-        `can't listen on ${listen} or ${admin.listen} (${error.code}); choose others with --listen and --admin\n`,
-      );
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 /** Validates first, swaps then; a configuration with mistakes changes nothing. */
