@@ -124,12 +124,16 @@ export class LlamaOracle {
   }
 
   /** The text under both switches of `/tokenize`, both ways, with the text of each token. */
-  async explain(text: string, model: string | undefined, context: AskContext): Promise<TokenizationView[]> {
+  async explain(
+    content: string,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<TokenizationView[]> {
     return Promise.all(
       [true, false].flatMap((parseSpecial) =>
         [true, false].map(async (addSpecial) => {
           const options = { parse_special: parseSpecial, add_special: addSpecial };
-          const body = JSON.stringify({ content: text, ...options, with_pieces: true, ...named(model) });
+          const body = JSON.stringify({ content, ...options, with_pieces: true, ...named(model) });
           const answer = object(
             await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context),
           );
