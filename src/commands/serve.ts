@@ -1,21 +1,12 @@
 /** `tokenweir serve`: the proxy in front of one inference server, until a signal ends it. */
-import { connect } from 'node:net';
-
 import { formatConfigError } from '../config/config-error.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { reloadConfig } from '../config/reload.ts';
-import { usualPorts } from '../engines/index.ts';
 import { createLogger, type Logger } from '../log/logger.ts';
 import type { RunningServer } from '../server.ts';
-import {
-  configOptions,
-  configSources,
-  exitCodes,
-  type Command,
-  type CommandContext,
-  type ExitCode,
-} from './command.ts';
+import { configOptions, configSources, exitCodes, type Command, type CommandContext } from './command.ts';
 import { reportErrors } from './config.ts';
+import { missingUpstream } from './missing-upstream.ts';
 import { openListeners } from './open-listeners.ts';
 
 export const command: Command = {
@@ -25,7 +16,7 @@ export const command: Command = {
   async run(context) {
     const result = loadConfig(configSources(context));
     if (result.kind === 'invalid') return reportErrors(result.errors, context);
-    if (result.config.upstream.url === undefined) return missingUpstream(context);
+    if (result.config.upstream.url === undefined) return missingUpstream(context, 'serve');
     const logger = createLogger({ level: result.config.log.level });
     for (const warning of result.warnings) logger.warn(warning);
     const server = await openListeners({ loaded: result, logger, cwd: context.cwd }, context);
@@ -43,38 +34,6 @@ export const command: Command = {
     return exitCodes.clean;
   },
 };
-
-/** The commonest first mistake gets an answer that can be pasted. */
-async function missingUpstream({ stderr }: CommandContext): Promise<ExitCode> {
-  const listening = await Promise.all(
-    usualPorts.map(async (usual) => ((await answers(usual.port)) ? usual : undefined)),
-  );
-  const found = listening.filter((usual) => usual !== undefined);
-  stderr(
-    'upstream.url is not set; allowed: --upstream URL, TOKENWEIR_UPSTREAM_URL or upstream.url in proxy.yaml\n',
-  );
-  if (found.length === 0) {
-    const ports = usualPorts.map(({ port }) => port).join(', ');
-    stderr(`Nothing listens on the usual local ports (${ports}). Try "tokenweir demo" for a first look.\n`);
-  }
-  for (const { port, engine } of found) {
-    stderr(
-      `Port ${port} answers (${engine}'s usual port): tokenweir serve --upstream http://127.0.0.1:${port}\n`,
-    );
-  }
-  return exitCodes.usage;
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, timeout: 500 });
-    const end = (open: boolean) => () => {
-      socket.destroy();
-      resolve(open);
-    };
-    socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false));
-  });
-}
 
 /** Validates first, swaps then; a configuration with mistakes changes nothing. */
 function reloadOnHangup(

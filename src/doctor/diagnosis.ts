@@ -1,0 +1,69 @@
+/** What the doctor found out, as data: facts, advice, and the comparison of tokenizations. Printed by report.ts, or as JSON. */
+import type { TokenizationView } from '../engines/engine.ts';
+import type { Severity } from '../exchange/finding.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { UnknownReason } from '../exchange/token-read.ts';
+
+/** How one model is served. */
+export interface Serving {
+  readonly facts: ModelFacts;
+  /** Inspected paths of the engine, by what they take: messages, or text. */
+  readonly routes: { readonly chat: readonly string[]; readonly text: readonly string[] };
+  /** BOS tokens at the start of a rendered chat prompt; absent if the engine refused to render one. */
+  readonly chatBosTokens?: number;
+  /** Context that the model was trained for, in tokens; 0 if the engine does not tell. */
+  readonly trainedContextTokens: number;
+}
+
+/** Stay the same when the wording changes; each stands in docs/doctor.md. */
+export const adviceIds = [
+  'chat-bos-repeated',
+  'bos-added-to-text',
+  'text-without-bos',
+  'no-bos',
+  'eos-added-to-text',
+  'template-missing',
+  'template-markers-unknown',
+  'template-writes-date',
+  'raw-text-untemplated',
+  'markers-in-user-text',
+  'think-tail',
+  'context-below-trained',
+  'one-slot',
+] as const;
+export type AdviceId = (typeof adviceIds)[number];
+
+export interface Advice {
+  readonly id: AdviceId;
+  readonly severity: Severity;
+  /** What goes wrong, and for which client. */
+  readonly message: string;
+  /** What to change, and who must. */
+  readonly advice: string;
+}
+
+/** A text in all the ways in which the engine can tokenize it. */
+export interface ExplainedText {
+  readonly text: string;
+  /** A reason if the engine could not be asked. */
+  readonly views: readonly TokenizationView[] | UnknownReason;
+}
+
+/** Why there is nothing to report, in words. */
+export interface Silence {
+  readonly reason: UnknownReason;
+  readonly message: string;
+  readonly advice: string;
+  /** True if the command was called wrongly, false if the engine can't be asked. */
+  readonly isUsage: boolean;
+}
+
+export type Diagnosis =
+  | {
+      readonly known: true;
+      readonly upstream: string;
+      readonly serving: Serving;
+      readonly advice: readonly Advice[];
+      readonly explained?: ExplainedText;
+    }
+  | { readonly known: false; readonly upstream: string; readonly silence: Silence };

@@ -1,0 +1,375 @@
+// `tokenweir doctor` against real engines: what it says of real families, odd models, routers, sleepers, and of nobody.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { command } from '../../src/commands/doctor.ts';
+import type { CommandContext } from '../../src/commands/command.ts';
+import { missingUpstream } from '../../src/commands/missing-upstream.ts';
+import { startDemoEngine } from '../../src/demo/engine.ts';
+import { adviceIds, type Diagnosis } from '../../src/doctor/diagnosis.ts';
+import { startUpstream, type Answer } from '../support/fake-upstream.ts';
+import { byteModelFile } from '../support/gguf/byte-model.ts';
+import { startLlamaServer } from '../support/llama-server/server.ts';
+import { postJson } from '../support/post-json.ts';
+import { realEngine } from '../support/real-engine.ts';
+
+interface Printed {
+  stdout: string;
+  stderr: string;
+}
+
+function contextOf(flags: CommandContext['flags'], printed: Printed, rest: Partial<CommandContext> = {}) {
+  return {
+    flags,
+    env: {},
+    cwd: tmpdir(),
+    stdout: (text: string) => void (printed.stdout += text),
+    stderr: (text: string) => void (printed.stderr += text),
+    signal: new AbortController().signal,
+    onHangup: () => assert.fail('the doctor does not listen for SIGHUP'),
+    ...rest,
+  };
+}
+
+async function doctor(flags: CommandContext['flags'], rest: Partial<CommandContext> = {}) {
+  const printed = { stdout: '', stderr: '' };
+  const code = await command.run(contextOf(flags, printed, rest));
+  return { code, ...printed };
+}
+
+async function adviceOf(upstream: string): Promise<string[]> {
+  const { stdout } = await doctor({ upstream, json: true });
+  const diagnosis = JSON.parse(stdout) as Diagnosis;
+  assert.ok(diagnosis.known);
+  return diagnosis.advice.map(({ id, severity }) => `${severity} ${id}`);
+}
+
+const qwen3 = await realEngine('qwen3');
+const gemma3 = await realEngine('gemma3');
+const llama31 = await realEngine('llama3.1');
+const { skip } = qwen3;
+
+const renderedQ =
+  '<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n<|im_start|>assistant\n';
+
+describe('tokenweir doctor on real families', { skip }, () => {
+  it('Qwen3: no BOS anywhere, a think tail of 4 tokens', async () => {
+    const { url } = await qwen3.server();
+    const { code, stdout, stderr } = await doctor({ upstream: url });
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^ {2}kind {5}llama-server, build \S+$/m);
+    assert.match(stdout, /^ {2}context {2}32768 tokens per slot, 2 slots; the model was trained for 65536$/m);
+    assert.match(stdout, /^ {2}first line {9}\{%- if tools %\}$/m);
+    assert.match(stdout, /^ {2}user +<\|im_start\|>user\\n$/m);
+    assert.match(
+      stdout,
+      /^ {2}generation prompt {2}<\|im_start\|>assistant\\n {2}3 tokens: {2}151644 77091 198$/m,
+    );
+    assert.match(
+      stdout,
+      /^ {2}think tail .*<think>\\n\\n<\/think>\\n\\n {2}4 tokens: {2}151667 271 151668 271$/m,
+    );
+    assert.match(stdout, /^ {2}\/v1\/chat\/completions {2}none$/m);
+    assert.match(stdout, /^ {2}\/completion {11}none added to text$/m);
+    assert.match(stdout, /^ {2}info {5}no-bos$/m);
+    assert.match(stdout, /^ {2}info {5}think-tail$/m);
+    assert.match(stdout, /\n0 errors, 0 warnings, 5 notes\n$/);
+  });
+
+  it('Qwen3: the text table shows 25 ids with specials parsed and 46 without', async () => {
+    const { url } = await qwen3.server();
+    const { stdout } = await doctor({ upstream: url, text: renderedQ });
+    assert.match(stdout, /^ {2}parse_special {2}add_special {2}tokens {2}ids$/m);
+    assert.match(stdout, /^ {2}true {11}true {13}25 {2}A {2}as the routes that take text read it$/m);
+    assert.match(stdout, /^ {2}true {11}false {12}25 {2}A$/m);
+    assert.match(stdout, /^ {2}false {10}true {13}46 {2}B$/m);
+    assert.match(stdout, /^ {2}false {10}false {12}46 {2}B$/m);
+    assert.match(stdout, /^ {2}A {2}151644 <\|im_start\|> {2}8948 "system" {2}198 "\\n" {2}2610 "You"/m);
+    assert.match(stdout, /^ {2}B {2}27 "<" {2}91 "\|" {2}318 "im" {2}4906 "_start"/m);
+  });
+
+  it('Gemma 3: <bos> is added to text, so that clients that render it themselves get two', async () => {
+    const { url } = await gemma3.server();
+    const { stdout } = await doctor({ upstream: url, text: '<bos>Hi' });
+    assert.match(stdout, /^ {2}\/v1\/chat\/completions {2}starts with <bos> \(id 2\)$/m);
+    assert.match(stdout, /^ {2}\/v1\/completions {7}<bos> \(id 2\) added in front of text$/m);
+    assert.match(stdout, /^ {2}think tail +none: thinking off adds nothing$/m);
+    assert.match(stdout, /^ {2}warning {2}bos-added-to-text\n.*\n.*get two BOS tokens/m);
+    assert.match(stdout, /^ {2}A {2}2 <bos> {2}2 <bos> {2}10979 "Hi"$/m);
+  });
+
+  it('Llama 3.1: role markers of several tokens', async () => {
+    const { url } = await llama31.server();
+    const { stdout } = await doctor({ upstream: url });
+    assert.match(stdout, /^ {2}user +<\|start_header_id\|>user<\|end_header_id\|>\\n\\n$/m);
+    assert.match(stdout, /^ {2}\/completion +<\|begin_of_text\|> \(id 128000\) added in front of text$/m);
+  });
+
+  it('shows the bytes of a token that is a part of a character', async () => {
+    const { url } = await llama31.server();
+    const { stdout } = await doctor({ upstream: url, text: '🙂' });
+    assert.match(stdout, /^ {2}B {2}9468 "\\xf0\\x9f" {2}19044 "\\x99\\x82"$/m);
+  });
+
+  it('exits 1 if there is advice that --fail-on names, or graver', async () => {
+    const [qwen, gemma] = [(await qwen3.server()).url, (await gemma3.server()).url];
+    assert.equal((await doctor({ upstream: gemma, failOn: 'warning' })).code, 1);
+    assert.equal((await doctor({ upstream: gemma, failOn: 'error' })).code, 0);
+    assert.equal((await doctor({ upstream: qwen, failOn: 'warning' })).code, 0);
+    assert.equal((await doctor({ upstream: qwen, failOn: 'info' })).code, 1);
+  });
+});
+
+describe('docs/doctor.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/doctor.md'), 'utf8');
+  const [report = '', table = ''] = [...page.matchAll(/^```text\n([^]*?)^```$/gm)].map(([, block]) => block);
+  /** What differs from machine to machine. */
+  const general = (text: string) => text.replace(/^ {2}(?:address|kind|file) .*$/gm, '');
+
+  it('shows what the doctor prints', { skip }, async () => {
+    const { stdout } = await doctor({ upstream: (await gemma3.server()).url });
+    assert.equal(general(stdout), general(report));
+  });
+
+  it('shows the text table as the doctor prints it', { skip }, async () => {
+    const { stdout } = await doctor({ upstream: (await qwen3.server()).url, text: renderedQ });
+    assert.ok(table.length > 0 && stdout.includes(`\n${table}\n`), table);
+  });
+
+  it('lists every kind of advice', () => {
+    for (const id of adviceIds)
+      assert.match(page, new RegExp(`^\\| \`${id}\` +\\| (info|warning|error) `, 'm'));
+  });
+});
+
+describe('tokenweir doctor on odd models', { skip }, () => {
+  const repeating = '{{ bos_token }}{{ bos_token }}{{ strftime_now("%Y-%m-%d") }}';
+  const turns = '{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|end|>{% endfor %}';
+
+  it('a template that repeats BOS, writes the date and holds an escape sequence; one slot', async () => {
+    const file = await byteModelFile({
+      name: 'odd',
+      markers: ['<|bos|>', '<|begin|>', '<|end|>'],
+      bos: '<|bos|>',
+      addBos: true,
+      chatTemplate: `{# \u001b[31m #}${repeating}${turns}`,
+    });
+    const server = await startLlamaServer({ model: file, args: ['--parallel', '1', '--ctx-size', '65536'] });
+    try {
+      assert.deepEqual(await adviceOf(server.url), [
+        'error chat-bos-repeated',
+        'warning bos-added-to-text',
+        'warning template-writes-date',
+        'info raw-text-untemplated',
+        'info markers-in-user-text',
+        'info one-slot',
+      ]);
+      const { stdout } = await doctor({ upstream: server.url });
+      assert.match(stdout, /^ {2}first line +\{# \\x1b\[31m #\}/m);
+      assert.match(
+        stdout,
+        /^ {2}\/v1\/chat\/completions {2}starts with <\|bos\|> \(id \d+\) <\|bos\|> \(id \d+\)$/m,
+      );
+      assert.match(stdout, /^ {2}date +writes today's date$/m);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('a template that writes the only BOS', async () => {
+    const file = await byteModelFile({
+      name: 'template-bos',
+      markers: ['<|bos|>', '<|begin|>', '<|end|>'],
+      bos: '<|bos|>',
+      chatTemplate: `{{ bos_token }}${turns}`,
+    });
+    const server = await startLlamaServer({ model: file });
+    try {
+      assert.ok((await adviceOf(server.url)).includes('warning text-without-bos'));
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('a model without a template, for which the engine falls back on one of another family', async () => {
+    const server = await startLlamaServer({ model: await byteModelFile({ name: 'plain', markers: [] }) });
+    try {
+      assert.ok((await adviceOf(server.url)).includes('warning template-markers-unknown'));
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe('tokenweir doctor where it can say nothing', () => {
+  it('a router: asks for --model, loads none, and examines one that is loaded', { skip }, async () => {
+    const models = await mkdtemp(join(tmpdir(), 'tokenweir-doctor-'));
+    const file = await byteModelFile({ name: 'plain', markers: [] });
+    await copyFile(file, join(models, 'first.gguf'));
+    await copyFile(file, join(models, 'second.gguf'));
+    const server = await startLlamaServer({ args: ['--models-dir', models] });
+    const upstream = server.url;
+    try {
+      const unnamed = await doctor({ upstream });
+      assert.equal(unnamed.code, 2);
+      assert.match(
+        unnamed.stderr,
+        /routes to several models\. It lists first \(unloaded\), second \(unloaded\)\./,
+      );
+      const unloaded = await doctor({ upstream, model: 'first' });
+      assert.equal(unloaded.code, 3);
+      assert.match(unloaded.stderr, /"first" at \S+ is unloaded/);
+      assert.equal((await doctor({ upstream, model: 'third' })).code, 2);
+      await postJson(`${upstream}/tokenize`, { content: 'a', model: 'first' });
+      const { code, stdout } = await doctor({ upstream, model: 'first', text: 'a the' });
+      assert.equal(code, 0);
+      assert.match(stdout, /^ {2}model {4}first$/m);
+      assert.match(stdout, /^ {2}A {2}97 "a" {2}258 " the"$/m);
+      assert.match((await doctor({ upstream })).stderr, /first \(loaded\), second \(unloaded\)/);
+    } finally {
+      await server.stop();
+      await rm(models, { recursive: true });
+    }
+  });
+
+  it('a sleeping engine: exit 3, and it sleeps on', { skip }, async () => {
+    const model = await byteModelFile({ name: 'plain', markers: [] });
+    const server = await startLlamaServer({ model, args: ['--sleep-idle-seconds', '1'] });
+    try {
+      await server.waitForLog(/entering sleeping state/);
+      const { code, stderr, stdout } = await doctor({ upstream: server.url, text: 'a' });
+      assert.equal(code, 3);
+      assert.match(stderr, /sleeps\. A question would wake it/);
+      assert.equal(stdout, '');
+      const props = (await (await fetch(`${server.url}/props`)).json()) as { is_sleeping: boolean };
+      assert.equal(props.is_sleeping, true);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('an engine with a key: exit 2 without it, a report with it', { skip }, async () => {
+    const model = await byteModelFile({ name: 'plain', markers: [] });
+    const server = await startLlamaServer({ model, args: ['--api-key', 'sesame'] });
+    try {
+      const without = await doctor({ upstream: server.url });
+      assert.equal(without.code, 2);
+      assert.match(without.stderr, /TOKENWEIR_UPSTREAM_API_KEY/);
+      const env = { TOKENWEIR_UPSTREAM_API_KEY: 'sesame' };
+      const { code, stdout } = await doctor({ upstream: server.url }, { env });
+      assert.equal(code, 0);
+      assert.doesNotMatch(stdout, /sesame/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  const loading = '{"error":{"message":"Loading model","type":"unavailable_error","code":503}}';
+  const others: readonly (readonly [name: string, answer: Answer, code: number, says: RegExp])[] = [
+    ['loads', (to) => to.reply('503 Service Unavailable', '', loading), 3, /still loading/],
+    ['is a web site', (to) => to.reply('200 OK', '', '<html>'), 3, /not as an engine that Tokenweir knows/],
+    ['has no such path', (to) => to.reply('404 Not Found', '', '{}'), 3, /not as an engine/],
+  ];
+  for (const [name, answer, code, says] of others) {
+    it(`what answers ${name}`, async () => {
+      const upstream = await startUpstream(answer);
+      try {
+        const run = await doctor({ upstream: upstream.url });
+        assert.equal(run.code, code);
+        assert.match(run.stderr.replaceAll('\n', ' '), says);
+        const { stdout } = await doctor({ upstream: upstream.url, json: true });
+        assert.equal((JSON.parse(stdout) as Diagnosis).known, false);
+      } finally {
+        await upstream.close();
+      }
+    });
+  }
+
+  it('nobody answers: exit 3', async () => {
+    const { code, stderr } = await doctor({ upstream: 'http://127.0.0.1:1' });
+    assert.equal(code, 3);
+    assert.match(stderr, /^Nothing answers at http:\/\/127\.0\.0\.1:1\.\n/);
+  });
+
+  it('a signal ends the questions under way', async () => {
+    const upstream = await startUpstream(() => undefined);
+    try {
+      const stop = new AbortController();
+      const running = doctor({ upstream: upstream.url }, { signal: stop.signal });
+      const asked = await upstream.exchange(0);
+      stop.abort('SIGINT');
+      await asked.closed;
+      assert.deepEqual(await running, { code: 3, stdout: '', stderr: '' });
+    } finally {
+      await upstream.close();
+    }
+  });
+});
+
+describe('tokenweir doctor', () => {
+  it('examines the demo engine', async () => {
+    const engine = await startDemoEngine();
+    try {
+      const { code, stdout } = await doctor({ upstream: engine.url, text: '<bos>hi' });
+      assert.equal(code, 0);
+      assert.match(stdout, /^ {2}model {4}tokenweir-demo$/m);
+      assert.match(stdout, /^ {2}A {2}476 <bos> {2}476 <bos> {2}343 "hi"$/m);
+      assert.match(stdout, /^ {2}think tail .*6 tokens:/m);
+      assert.ok(!stdout.includes('\u001b'));
+      assert.ok((await doctor({ upstream: engine.url }, { colors: true })).stdout.includes('\u001b['));
+    } finally {
+      await engine.close();
+    }
+  });
+
+  it('exits 2 for a severity that there is not', async () => {
+    const { code, stderr } = await doctor({ upstream: 'http://127.0.0.1:1', failOn: 'fatal' });
+    assert.equal(code, 2);
+    assert.equal(stderr, '--fail-on is "fatal"; allowed: info, warning, error\n');
+  });
+
+  it('exits 2 with all mistakes of the configuration', async () => {
+    const { code, stderr } = await doctor({ upstream: 'ftp://x', engine: 'x' });
+    assert.equal(code, 2);
+    assert.match(stderr, /engine\.kind[^]*upstream\.url[^]*2 mistakes/);
+  });
+
+  it('without an upstream exits 2', async () => {
+    const { code, stderr } = await doctor({});
+    assert.equal(code, 2);
+    assert.match(stderr, /^upstream\.url is not set; allowed: --upstream URL/);
+  });
+});
+
+describe('without an upstream', () => {
+  it('names the engines whose ports answer, and only those', async () => {
+    const listener = createServer().listen(0, '127.0.0.1');
+    const closed = createServer().listen(0, '127.0.0.1');
+    await Promise.all([once(listener, 'listening'), once(closed, 'listening')]);
+    const { port } = listener.address() as AddressInfo;
+    const { port: unused } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, 'close');
+    const printed = { stdout: '', stderr: '' };
+    const ports = [
+      { port, engine: 'this' },
+      { port: unused, engine: 'that' },
+    ];
+    assert.equal(await missingUpstream(contextOf({}, printed), 'doctor', ports), 2);
+    assert.match(
+      printed.stderr,
+      new RegExp(`this's usual port\\): tokenweir doctor --upstream http://127\\.0\\.0\\.1:${port}\n$`),
+    );
+    assert.doesNotMatch(printed.stderr, /that/);
+    listener.close();
+    printed.stderr = '';
+    await missingUpstream(contextOf({}, printed), 'serve', ports.slice(1));
+    assert.match(printed.stderr, new RegExp(`usual local ports \\(${unused}\\)\\. Try "tokenweir demo"`));
+  });
+});
