@@ -25,6 +25,8 @@ export interface LlamaPromptReadingOptions {
   readonly model: KnownModel | undefined;
   /** The model to name in router mode. */
   readonly routedModel: string | undefined;
+  /** Resolves when the engine may be asked about this model; until then only what is known already is said. */
+  readonly confirmed: () => Promise<void>;
   readonly onTokenized: (source: 'check', tokens: number) => void;
   readonly onWindowMismatch: (model: KnownModel) => void;
 }
@@ -68,13 +70,13 @@ export class LlamaPromptReading implements PromptReading {
 
   /** The same bytes that the generation route gets, so that the template sees the same request. */
   async #render(): Promise<string> {
-    const { oracle, request, routedModel, context } = this.#options;
+    const { oracle, request, routedModel, context, confirmed } = this.#options;
     if (request.kind !== 'chat') throw new Error('only a chat is rendered');
     if (this.#rendered === undefined) {
       const body = withoutLargeMedia(request);
       // Not even sent: what can't fit into the context is refused by the engine, and reading it costs much.
       if (body.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/apply-template');
-      this.#rendered = oracle.render(body, routedModel !== undefined, context);
+      this.#rendered = confirmed().then(() => oracle.render(body, routedModel !== undefined, context));
     }
     return this.#rendered;
   }
@@ -150,7 +152,8 @@ export class LlamaPromptReading implements PromptReading {
     addedPrefix: readonly number[],
     addedSuffix: readonly number[],
   ): Promise<KnownTokens> {
-    const { model, oracle, routedModel, context, segments, request, scout } = this.#options;
+    const { model, oracle, routedModel, context, segments, request, scout, confirmed } = this.#options;
+    await confirmed();
     if (model === undefined) throw new OracleFailure('facts-missing', '/tokenize');
     if (text.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/tokenize');
     const salt = request.json['cache_salt'];

@@ -19,7 +19,9 @@ import type {
   ServedModel,
   TokenizationView,
 } from './engine.ts';
+import { FactPatience } from './fact-patience.ts';
 import { probeFacts } from './facts-probe.ts';
+import { FreshProps } from './fresh-props.ts';
 import { createLlamaNativeReplyReader } from './llama-native-reply.ts';
 import { LlamaOracle, OracleFailure, type LlamaProps } from './llama-oracle.ts';
 import { LlamaPromptReading } from './llama-prompt-reading.ts';
@@ -37,9 +39,6 @@ export interface EngineDependencies {
   readonly onTokenized: (source: 'cache' | 'engine' | 'check', tokens: number) => void;
 }
 
-/** How long an answer of `/props` stands for "awake and unchanged"; `--sleep-idle-seconds` counts whole seconds. */
-const propsFreshMs = 900;
-
 export class LlamaServerEngine implements Engine {
   readonly kind = 'llama-server';
   readonly #oracle: LlamaOracle;
@@ -47,12 +46,16 @@ export class LlamaServerEngine implements Engine {
   readonly #models: ModelRegistry;
   readonly #segments: SegmentCache;
   readonly #scout: MarkerScout;
-  readonly #freshProps = new Map<string, { untilMs: number; props: Promise<LlamaProps> }>();
+  readonly #props: FreshProps;
+  readonly #patience = new FactPatience();
   #router: boolean | undefined;
+  /** True from a refused or loading answer on until the engine has said again what it is. */
+  #mayHaveChanged = false;
 
   constructor(dependencies: EngineDependencies) {
     this.#dependencies = dependencies;
     this.#oracle = new LlamaOracle(dependencies.client);
+    this.#props = new FreshProps(this.#oracle);
     this.#models = new ModelRegistry(dependencies.onEvent);
     this.#segments = new SegmentCache({
       maxBytes: dependencies.segmentCacheBytes,
@@ -69,10 +72,16 @@ export class LlamaServerEngine implements Engine {
   }
 
   async facts(model: string | undefined, context: AskContext): Promise<FactsRead> {
-    return orUnknown(async () => {
-      const known = await this.#model(model, context);
-      return { known: true, facts: known.facts };
-    });
+    const name = this.#router === true ? (model ?? '') : '';
+    const before = this.#mayHaveChanged ? undefined : this.#models.latest(name);
+    return orUnknown(async () => ({
+      known: true,
+      facts: await this.#patience.facts(
+        this.#model(model, context),
+        before,
+        () => !this.#mayHaveChanged && !this.#models.isLearning(name),
+      ),
+    }));
   }
 
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
@@ -85,6 +94,7 @@ export class LlamaServerEngine implements Engine {
       scout: this.#scout,
       model: this.#models.byIdentity(facts.identity),
       routedModel: this.#router === true ? request.model : undefined,
+      confirmed: () => this.#patience.confirmed(facts),
       onTokenized: this.#dependencies.onTokenized,
       onWindowMismatch: (known) => {
         this.#report(known.facts, known.trust.windowMismatched());
@@ -124,8 +134,10 @@ export class LlamaServerEngine implements Engine {
 
   noteReply(status: number | undefined): void {
     // Refused or loading: whatever answers next may be another process with another model.
-    if (status === undefined || status === 503) this.#freshProps.clear();
-    else this.#dependencies.client.reachable();
+    if (status === undefined || status === 503) {
+      this.#props.forget();
+      this.#mayHaveChanged = true;
+    } else this.#dependencies.client.reachable();
   }
 
   noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[] {
@@ -158,41 +170,26 @@ export class LlamaServerEngine implements Engine {
 
   async #model(requested: string | undefined, context: AskContext): Promise<KnownModel> {
     if (this.#router !== false) {
-      const props = await this.#props(undefined, context);
+      const props = await this.#props.get(undefined, context);
       this.#router = props.router;
       if (!props.router) return this.#knownUnder(props, undefined, context);
       if (requested === undefined || !(await this.#oracle.isLoaded(requested, context))) {
         throw new OracleFailure('model-not-loaded', '/models');
       }
-      return this.#knownUnder(await this.#props(requested, context), requested, context);
+      return this.#knownUnder(await this.#props.get(requested, context), requested, context);
     }
-    const props = await this.#props(undefined, context);
+    const props = await this.#props.get(undefined, context);
     if (props.router) this.#router = true;
     return this.#knownUnder(props, undefined, context);
   }
 
   async #knownUnder(props: LlamaProps, routed: string | undefined, context: AskContext): Promise<KnownModel> {
+    const name = routed ?? '';
+    const signature = signatureOf(props);
+    this.#mayHaveChanged = props.sleeping && !this.#models.knows(name, signature);
     // Asking /tokenize would wake it, and the whole KV cache is gone with the sleep anyway.
     if (props.sleeping) throw new OracleFailure('engine-sleeping', '/props');
-    const signature = signatureOf(props);
-    return this.#models.get(routed ?? '', signature, () => this.#learn(props, routed, signature, context));
-  }
-
-  /** `/props` neither wakes nor loads anything; one call serves all requests of the next moment. */
-  async #props(model: string | undefined, context: AskContext): Promise<LlamaProps> {
-    const key = model ?? '';
-    const fresh = this.#freshProps.get(key);
-    if (fresh !== undefined && fresh.untilMs > Date.now()) return fresh.props;
-    // Not tied to one exchange's signal: others wait for the same answer.
-    const props = this.#oracle.props(model, { ...context, signal: neverAborted });
-    const entry = { untilMs: Date.now() + propsFreshMs, props };
-    this.#freshProps.set(key, entry);
-    try {
-      return await props;
-    } catch (error) {
-      if (this.#freshProps.get(key) === entry) this.#freshProps.delete(key);
-      throw error;
-    }
+    return this.#models.get(name, signature, () => this.#learn(props, routed, signature, context));
   }
 
   async #learn(

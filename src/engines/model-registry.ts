@@ -52,6 +52,21 @@ export class ModelRegistry {
     }
   }
 
+  /** What was last learnt under the name; the engine may have changed since. */
+  latest(name: string): KnownModel | undefined {
+    return this.#models.get(name)?.model;
+  }
+
+  /** True if the latest facts were learnt under this signature. */
+  knows(name: string, signature: string): boolean {
+    return this.#models.peek(name)?.signature === signature;
+  }
+
+  /** True while facts are being learnt under the name: those that are known are old then. */
+  isLearning(name: string): boolean {
+    return [...this.#learning.keys()].some((key) => key.startsWith(`${name}\n`));
+  }
+
   byIdentity(identity: string): KnownModel | undefined {
     for (const { model } of this.#models.values()) if (model.facts.identity === identity) return model;
     return undefined;

@@ -95,7 +95,11 @@ export class Judge {
         this.#parts.onFailure(error, exchange);
       },
     });
-    this.#judged.set(exchange, new Set([...(this.#judged.get(exchange) ?? []), ...(only ?? findingKinds)]));
+    // One that lacked what it needs has not judged: it is asked again if that is known later.
+    const lacking = skipped.filter(({ kind }) => findings.every((finding) => finding.kind !== kind));
+    const judged = new Set([...(this.#judged.get(exchange) ?? []), ...(only ?? findingKinds)]);
+    for (const { kind } of lacking) judged.delete(kind);
+    this.#judged.set(exchange, judged);
     this.#add(exchange, config, findings, skipped);
   }
 

@@ -94,6 +94,11 @@ export function settled(proxied: ProxiedEngine, exchanges: number): Promise<void
   );
 }
 
+/** Waits until the model's facts are learnt: until then nothing can be said of a request. */
+export function learnt({ lines }: ProxiedEngine): Promise<void> {
+  return eventually(() => lines.some(({ event }) => event === 'facts-learnt'), 'facts learnt');
+}
+
 /** The findings about requests, oldest first: tests ask for two tokens, and that the answer is cut is said each time. */
 export async function requestFindings(
   proxied: ProxiedEngine,
