@@ -12,9 +12,10 @@ import {
   type ModelMessage,
 } from 'ai';
 import { z } from 'zod';
-import { clean, saidIn, settled } from '../../support/exchanges.ts';
+import { assertHas, clean, requestFindings, saidIn, settled } from '../../support/exchanges.ts';
 import { realEngine } from '../../support/real-engine.ts';
 import { bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+import { documented } from './documented.ts';
 
 const qwen3 = await realEngine('qwen3');
 const gemma3 = await realEngine('gemma3');
@@ -128,6 +129,67 @@ describe('ai: tools', { skip }, () => {
   });
 });
 
+describe('ai: reasoning', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it("is sent back, holds within a tool loop, and what the template drops of it later is not the client's", async () => {
+    const messages: ModelMessage[] = [{ role: 'user', content: 'Is it raining?' }];
+    const findings: (string | undefined)[] = [];
+    const ask = async (...more: ModelMessage[]): Promise<void> => {
+      messages.push(...more);
+      const { response } = await generateText({
+        model: chatModel(ways.baseUrl()),
+        ...short,
+        tools,
+        messages,
+      });
+      findings.push(response.headers?.['tokenweir-findings']);
+    };
+    const call = { toolCallId: 'call-1', toolName: 'get_weather' };
+    await ask();
+    await ask(
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'I should look.' },
+          { type: 'tool-call', ...call, input: { city: 'Oslo' } },
+        ],
+      },
+      { role: 'tool', content: [{ type: 'tool-result', ...call, output: { type: 'text', value: 'Rain.' } }] },
+    );
+    await ask(
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'So it is.' },
+          { type: 'text', text: 'Yes.' },
+        ],
+      },
+      { role: 'user', content: 'And tomorrow?' },
+    );
+    assert.deepEqual(findings, [undefined, undefined, 'prefix-break;unknown']);
+    const [found] = await requestFindings(ways.proxied());
+    assertHas(found, { kind: 'prefix-break', severity: 'warning', culprit: 'template' });
+  });
+});
+
+describe('ai: the raw route', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it("gets the same text, and its own transcript's lack of markers is said", async () => {
+    let headers: Record<string, string> | undefined;
+    await ways.same(async (url) => {
+      const model = provider(url).completionModel('qwen3');
+      const { text, usage, response } = await generateText({ model, ...short, ...question });
+      headers = response.headers;
+      return { text, usage };
+    });
+    assert.equal(saidIn(new Headers(headers)).findings, 'raw-prompt;plain-text');
+    await settled(ways.proxied(), 1);
+    assert.equal(await ways.proxied().metric('tokenweir_count_checks_total', { result: 'match' }), 1);
+  });
+});
+
 describe('ai: headers', { skip }, () => {
   const ways = bothWays(qwen3);
 
@@ -177,7 +239,7 @@ describe('ai: a rejection', { skip }, () => {
     assert.ok(APICallError.isInstance(error));
     assert.equal(error.statusCode, 400);
     assert.equal(error.isRetryable, false);
-    assert.match(error.message, /^double-bos \(in prompt, at tokens 0–1\): /);
+    assert.equal(error.message, documented('ai').rejection);
     const { error: body } = JSON.parse(error.responseBody ?? '') as { error: { code: string } };
     assert.equal(body.code, 'double_bos');
     assert.equal(error.responseHeaders?.['tokenweir-action'], 'reject');

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { settled } from '../../support/exchanges.ts';
 import { realEngine } from '../../support/real-engine.ts';
 import { all, bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+import { documented } from './documented.ts';
 
 const qwen3 = await realEngine('qwen3');
 const gemma3 = await realEngine('gemma3');
@@ -125,6 +126,26 @@ describe('langchain: tools', { skip }, () => {
   });
 });
 
+describe('langchain: the raw route', { skip }, () => {
+  const ways = bothWays(qwen3);
+
+  it('gets the same text, invoked and streamed', async () => {
+    const prompt = '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n';
+    const [invoked, pieces] = await ways.same(async (baseURL) => {
+      const model = new OpenAI({
+        ...client,
+        model: 'qwen3',
+        maxTokens: 6,
+        configuration: { baseURL },
+        modelKwargs: extra,
+      });
+      return [await model.invoke(prompt), await all(await model.stream(prompt))] as const;
+    });
+    assert.equal(pieces.join(''), invoked);
+    await ways.assertClean(2);
+  });
+});
+
 describe('langchain: sessions', { skip }, () => {
   const ways = bothWays(qwen3);
 
@@ -178,14 +199,15 @@ describe('langchain: a rejection', { skip }, () => {
       maxTokens: 2,
       configuration: { baseURL: ways.baseUrl() },
     });
-    for (const ask of [
-      () => model.invoke('<bos>What is 2 + 2?'),
-      async () => all(await model.stream('<bos>What is 2 + 2?')),
-    ]) {
+    const { rejection } = documented('@langchain/openai');
+    // `invoke` sends a list of one prompt, `stream` the prompt itself.
+    const rows = [
+      [() => model.invoke('<bos>What is 2 + 2?'), rejection],
+      [async () => all(await model.stream('<bos>What is 2 + 2?')), rejection.replace('prompt[0]', 'prompt')],
+    ] as const;
+    for (const [ask, message] of rows) {
       await assert.rejects(ask, (error: { status?: number; code?: string; message?: string }) => {
-        assert.equal(error.status, 400);
-        assert.equal(error.code, 'double_bos');
-        assert.match(error.message ?? '', /^400 double-bos \(in prompt(\[0\])?, at tokens 0–1\): /);
+        assert.deepEqual([error.status, error.code, error.message], [400, 'double_bos', message]);
         return true;
       });
     }
