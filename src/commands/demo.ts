@@ -11,7 +11,7 @@ import { FindingInbox } from '../demo/finding-inbox.ts';
 import { readCountChecks, sendStep, type StepResult } from '../demo/first-look.ts';
 import { jsonOutput, screenOutput, type DemoOutput } from '../demo/output.ts';
 import { demoScript } from '../demo/script.ts';
-import { createPaint } from '../report/layout.ts';
+import { createPaint, lineWidth } from '../report/layout.ts';
 import { createLogger } from '../log/logger.ts';
 import type { RunningServer } from '../server.ts';
 import { exitCodes, jsonOption, type Command, type CommandContext, type ExitCode } from './command.ts';
@@ -140,7 +140,7 @@ function outputOf(context: CommandContext): DemoOutput {
   if (flags['json'] === true) return jsonOutput(stdout);
   const paint = createPaint(colors);
   return screenOutput(stdout, () => {
-    const columns = Math.min(Math.max(context.columns ?? 100, narrowestColumns), widestColumns);
+    const columns = Math.min(Math.max(context.columns ?? lineWidth, narrowestColumns), widestColumns);
     return { columns, paint };
   });
 }

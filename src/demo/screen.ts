@@ -1,7 +1,6 @@
 // What the first look prints, as text: each step with what was sent and what came back, the summary, and what the reader
 // can do next. Pure; says at every turn that no model runs.
-import type { Paint } from '../report/layout.ts';
-import { flowed } from '../report/layout.ts';
+import { flowed, type Paint } from '../report/layout.ts';
 import { quoted } from '../report/printable.ts';
 import { clippedTo, wrappedTo } from '../report/display-width.ts';
 import { reportFinding } from '../report/finding-report.ts';
@@ -25,13 +24,13 @@ const indent = '  ';
 const mostOfMessage = 32;
 
 export function openingText({ columns, paint }: ScreenOptions): string {
-  const [first = '', ...rest] = wrappedTo(
+  const opening = wrappedTo(
     'Tokenweir demo: no model runs here. A built-in demo engine answers every request with the same text, written in ' +
       'advance, at a simulated pace. Real are the tokenizer, the chat template, the token counts and the reuse of ' +
       'prefixes, and the proxy in front of it: what it finds, it finds in these tokens.',
     columns,
   );
-  return lines([paint('bold', first), ...rest.map((line) => paint('bold', line)), '']);
+  return lines([...opening.map((line) => paint('bold', line)), '']);
 }
 
 /** One step of the script; `number` counts from 1. */
@@ -64,7 +63,8 @@ export function stepText(result: StepResult, number: number, of: number, options
 
 function unexpectedText({ step: { expects } }: StepResult): string {
   if (expects === undefined) return 'This step should have had no finding.\n';
-  return `The finding that this step is there to show did not come: ${expects.kind}.\n`;
+  const name = [expects.kind, expects.cause].filter((part) => part !== undefined).join(';');
+  return `The finding that this step is there to show did not come: ${name}.\n`;
 }
 
 /** Of the body what matters to the prompt; of a long conversation its first message and its last. */

@@ -2,7 +2,7 @@
  * A finding for people, laid out as a compiler prints an error: what and where, the tokens with carets below, who did
  * it, what to change. Pure. Text from clients and model files is escaped; nothing is shown that the record masks.
  */
-import type { Paint, Style } from './layout.ts';
+import { lineWidth, type Paint, type Style } from './layout.ts';
 import { printable } from './printable.ts';
 import type { FindingRecord } from '../exchange/finding-record.ts';
 import type { Severity } from '../exchange/finding.ts';
@@ -10,20 +10,18 @@ import { clippedTo, wrappedTo } from './display-width.ts';
 import { windowRows } from './token-window.ts';
 
 export interface ReportOptions {
-  /** Columns of the longest line. @defaultValue 100 */
+  /** Columns of the longest line. @defaultValue `lineWidth` */
   readonly columns?: number;
   readonly paint: Paint;
   /** The engine's own prefill rate, to say what lost tokens cost; absent where no reply has told it. */
   readonly prefillTokensPerSecond?: number;
 }
 
-export const defaultColumns = 100;
-
 const styles: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'cyan' };
 
 /** @returns lines that end with a newline each. */
 export function reportFinding(record: FindingRecord, options: ReportOptions): string {
-  const { columns = defaultColumns, paint } = options;
+  const { columns = lineWidth, paint } = options;
   const numberWidth = String((record.window?.start ?? 0) + (record.window?.pieces.length ?? 0)).length;
   const gutter = ' '.repeat(numberWidth + 1);
   const inner = columns - numberWidth - 4;
