@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +106,15 @@ describe('tokenweir demo --once', () => {
     }
   });
 
+  it('prints the finding that the README shows', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const [, shown = ''] = /^```text\n(warning\[[^`]+)```$/m.exec(readme) ?? [];
+    // How long prefill took is measured anew each time.
+    const timeless = (text: string): string =>
+      text.replaceAll(/\d+ ms of prefill at [\d,]+/g, '… ms of prefill at …');
+    assert.ok(shown !== '' && timeless(demo.stdout).includes(timeless(shown)), shown);
+  });
+
   it('says that no model runs, and sums up what the engine confirms', () => {
     const words = demo.stdout.replaceAll(/\s+/g, ' ');
     assert.match(words, /^Tokenweir demo: no model runs here\./);
@@ -170,6 +179,11 @@ describe('tokenweir demo', () => {
     const [, url = '', body = ''] = await demo.shows(/^curl -si (\S+) -d '(\{.*\})'$/m);
     const [, inspector = ''] = await demo.shows(/inspector {2}(\S+)/);
     assert.match(await (await fetch(inspector)).text(), /<!doctype html>/i);
+    const admin = inspector.slice(0, -1);
+    const metrics = await (await fetch(`${admin}/metrics`)).text();
+    const promised = readFileSync(join(root, 'README.md'), 'utf8').match(/^tokenweir_\w+\{.*$/gm) ?? [];
+    assert.ok(promised.length > 0);
+    for (const line of promised) assert.ok(metrics.includes(`${line}\n`), line);
     const printed = demo.stdout.length;
 
     const reply = await fetch(url, { method: 'POST', body });
