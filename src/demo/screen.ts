@@ -155,7 +155,7 @@ export function standByText(
     curl(bareQuestion),
     '',
     ...wrappedTo(
-      'To put it in front of your own server: tokenweir serve --upstream http://127.0.0.1:8080',
+      'To put it in front of your own server: npx tokenweir serve --upstream http://127.0.0.1:8080',
       columns,
     ),
     '',
