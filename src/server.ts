@@ -192,7 +192,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   meter.configReload(true, Date.now());
 
   const proxyAt = await proxy.listen(listenAddress(listen));
-  const adminUrl = await admin.listen(adminAddress);
+  const adminUrl = await admin.listen(adminAddress).catch(async (error: unknown) => {
+    // Half a server is none: without its admin port nobody would see what it does.
+    await proxy.close();
+    throw error;
+  });
   // Learns the model before the first request needs it, where no client's key is needed for that.
   void engine.facts(undefined, { credentials: operatorsKey(config()), signal: new AbortController().signal });
 
