@@ -1,7 +1,9 @@
 // The walls of docs/architecture.md: which way imports go, what pure folders may use, who may name an engine.
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { filesBelow, readSource, readSources, type Import, type SourceFile } from './source-files.ts';
+import { filesBelow, readSource, readSources, root, type Import, type SourceFile } from './source-files.ts';
 
 interface Allowance {
   /** Parts (folders or single files below src/) that the part may import. */
@@ -39,8 +41,8 @@ const layers: Readonly<Record<string, Allowance>> = {
   config: { values: ['exchange'] },
   metrics: { values: ['exchange'] },
   log: { values: ['exchange'] },
+  demo: { values: ['report'], types: ['exchange'] },
   report: { values: ['exchange'] },
-  demo: { values: [], types: ['exchange'] },
   exchange: { values: [] },
 };
 
@@ -151,6 +153,38 @@ describe('imports', () => {
     assert.deepEqual(lost, []);
   });
 });
+
+describe('docs/architecture.md', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+
+  it('has the same table of layers', () => {
+    const rows = page
+      .slice(page.indexOf('<!-- layers -->'), page.indexOf('<!-- /layers -->'))
+      .matchAll(/^\| `([^`]+)`\s*\|([^|]*)\|([^|]*)\|/gm);
+    const written = [...rows].map(([, part = '', values = '', types = '']) => {
+      return [part, namesIn(values), namesIn(types)];
+    });
+    const enforced = Object.entries(layers).map(([part, { values, types = [] }]) => [
+      part,
+      [...values].toSorted(),
+      [...types].toSorted(),
+    ]);
+    assert.deepEqual(written, enforced);
+  });
+
+  it('names files that exist', () => {
+    const named = [...page.matchAll(/`((?:src|test|docs|scripts)\/[^`*{}]+)`/g)].map(([, path = '']) => path);
+    assert.ok(named.length > 20);
+    assert.deepEqual(
+      named.filter((path) => !existsSync(join(root, path))),
+      [],
+    );
+  });
+});
+
+function namesIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name).toSorted();
+}
 
 describe('pure folders', () => {
   it('use no server, client, logger, metrics library, file system or socket', () => {

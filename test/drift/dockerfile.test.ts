@@ -137,8 +137,9 @@ describe('the health check', () => {
     return code;
   }
 
-  it('passes while the admin port answers, wherever the environment says it is, and fails once it does not', async () => {
+  it('passes while the admin port answers, wherever the environment says it is, and fails once it does not', async (t) => {
     const admin = createAdmin(partsWith());
+    t.after(() => admin.close());
     await admin.listen({ host: '127.0.0.1', port: 0 });
     const listen = `0.0.0.0:${(admin.server.address() as AddressInfo).port}`;
     assert.equal(await exitCode(listen), 0);

@@ -4,7 +4,8 @@ import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 
-const root = join(import.meta.dirname, '../..');
+/** The repository. */
+export const root = join(import.meta.dirname, '../..');
 
 export interface Import {
   /** A path below src/ for our own files, else the package's or module's name: `fastify`, `node:fs/promises`. */
