@@ -2,7 +2,6 @@
 // engine does not show on demand.
 import { loadConfig } from '../../src/config/load.ts';
 import type { Engine, FactsRead, PromptReading } from '../../src/engines/engine.ts';
-import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { FindingRecord } from '../../src/exchange/finding-record.ts';
 import type { Inspection } from '../../src/exchange/inspection.ts';
 import { createOpenAiReplyReader } from '../../src/exchange/openai-reply.ts';
@@ -135,5 +134,3 @@ export function reply(inspection: Inspection, promptTokens: number): void {
   inspection.reply.chunk(Buffer.from(JSON.stringify(body)));
   inspection.reply.end('completed', 200);
 }
-
-export type { Exchange };
