@@ -61,10 +61,13 @@ export class AutoEngine implements Engine {
   async facts(model: string | undefined, context: AskContext): Promise<FactsRead> {
     if (this.#chosen === undefined) {
       if (this.#foreignUntilMs > Date.now()) return unknown('engine-cannot');
+      const shared = this.#recognising;
       this.#recognising ??= this.#recognise(context).finally(() => {
         this.#recognising = undefined;
       });
-      const reason = await this.#recognising;
+      let reason = await this.#recognising;
+      // Another's key was refused, which says nothing about this one's.
+      if (reason === 'oracle-refused' && shared !== undefined) reason = await this.#recognise(context);
       if (reason !== undefined) return unknown(reason);
     }
     return this.#chosen?.facts(model, context) ?? unknown('engine-cannot');

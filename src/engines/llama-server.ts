@@ -56,6 +56,9 @@ export class LlamaServerEngine implements Engine {
     this.#dependencies = dependencies;
     this.#oracle = new LlamaOracle(dependencies.client);
     this.#props = new FreshProps(this.#oracle);
+    dependencies.client.onDisconnect(() => {
+      this.#props.forget();
+    });
     this.#models = new ModelRegistry(dependencies.onEvent);
     this.#segments = new SegmentCache({
       maxBytes: dependencies.segmentCacheBytes,
@@ -174,6 +177,8 @@ export class LlamaServerEngine implements Engine {
       this.#router = props.router;
       if (!props.router) return this.#knownUnder(props, undefined, context);
       if (requested === undefined || !(await this.#oracle.isLoaded(requested, context))) {
+        // Once loaded it is another process.
+        this.#props.forget();
         throw new OracleFailure('model-not-loaded', '/models');
       }
       return this.#knownUnder(await this.#props.get(requested, context), requested, context);

@@ -104,6 +104,11 @@ export class OracleClient {
     this.#breaker.note(undefined);
   }
 
+  /** Calls back when a connection to the engine ends, as all do when it does: what answers next may be another. */
+  onDisconnect(listener: () => void): void {
+    this.#agent.on('disconnect', listener);
+  }
+
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

@@ -1,7 +1,14 @@
 // Stands between the product and a real engine: shows every request that reached the engine, and holds those to chosen
-// paths until a test lets them go. Changes no byte of what it carries; it lies only where a test gives it the answer.
+// paths until a test lets them go. Connections are its own, all else is carried as it came; it lies only where a test
+// gives it the answer.
 import { once } from 'node:events';
-import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as send,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
@@ -33,6 +40,11 @@ export interface GatedEngine {
   close(): Promise<void>;
 }
 
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const ofOneConnection = ['connection', 'keep-alive'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofOneConnection.includes(name)));
+}
+
 /** @param engine the engine's URL, or a function that tells it anew for each request */
 export async function gatedEngine(engine: string | (() => string)): Promise<GatedEngine> {
   const seen: SeenRequest[] = [];
@@ -52,11 +64,12 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       return;
     }
-    const outgoing = send(upstream() + target, { method, headers });
+    // A connection each: engines close kept ones at moments of their own.
+    const outgoing = send(upstream() + target, { method, headers: endToEnd(headers), agent: false });
     response.once('close', () => outgoing.destroy());
     await pipeline(incoming, outgoing);
     const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
-    response.writeHead(reply.statusCode ?? 502, reply.rawHeaders);
+    response.writeHead(reply.statusCode ?? 502, endToEnd(reply.headers));
     response.flushHeaders();
     await pipeline(reply, response);
   }
