@@ -51,6 +51,11 @@ export class ChoiceDraft {
     );
   }
 
+  /** A call whose arguments the reply does not show as the model wrote them. */
+  noteUnseenArguments(call: number): void {
+    if (call < maxChoices) this.#toolArguments.set(call, undefined);
+  }
+
   noteIds(ids: readonly number[]): void {
     if (!this.#fits(ids.length * bytesPerId)) this.#ids = undefined;
     for (const id of ids) this.#ids?.push(id);
@@ -74,8 +79,12 @@ export class ChoiceDraft {
       ...(toolArgumentsValid === undefined ? {} : { toolArgumentsValid }),
       hasAnswerText: this.hasAnswerText,
       hasReasoning: this.hasReasoning,
-      hasToolCalls: this.#toolArguments.size > 0,
+      hasToolCalls: this.hasToolCalls,
     };
+  }
+
+  get hasToolCalls(): boolean {
+    return this.#toolArguments.size > 0;
   }
 
   get hasPromptCount(): boolean {

@@ -9,8 +9,11 @@ import type { Reply, ReplyReader } from './reply.ts';
 import type { Json, JsonObject } from './request.ts';
 import { createSseReader, type SseReader } from './sse.ts';
 
-/** What a part of a reply was: work of the model, the engine's error, or neither (progress, an unknown shape). */
-export type PartMeaning = 'generation' | 'error' | 'other';
+/**
+ * What a part of a reply was: work of the model, the event that ends a stream, the engine's error, or none of these
+ * (progress, an unknown shape).
+ */
+export type PartMeaning = 'generation' | 'end' | 'error' | 'other';
 
 /** How one family of replies is read. `choices` fills as parts are read. */
 export interface ReplyDialect {
@@ -92,7 +95,7 @@ class FedReplyReader implements ReplyReader {
   #isComplete(cut: boolean): boolean {
     if (this.#events === undefined) return !cut;
     if (this.#unread === 'engine-error') return false;
-    return this.#dialect.doneMark === '' ? !cut && this.#dialect.saidAll() : this.#isDone;
+    return this.#isDone || (this.#dialect.doneMark === '' && !cut && this.#dialect.saidAll());
   }
 
   #readEvent(data: string): void {
@@ -121,7 +124,8 @@ class FedReplyReader implements ReplyReader {
   }
 
   #note(meaning: PartMeaning): void {
-    if (meaning === 'generation') this.#hasGeneration = true;
+    if (meaning === 'end') this.#isDone = true;
+    if (meaning === 'generation' || meaning === 'end') this.#hasGeneration = true;
     else if (meaning === 'error') this.#unread = 'engine-error';
   }
 }
