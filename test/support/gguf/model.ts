@@ -1,5 +1,6 @@
 // The smallest model that llama-server serves: random weights behind a real vocabulary. It writes nonsense, but its
 // token ids, templates, counts, cache and timings are the engine's own.
+import { randomHalves } from '../random-halves.ts';
 import { writeGguf, type GgufTensor, type GgufValue } from './writer.ts';
 
 /** Part of every model file's path; raise it when what is written changes, so that cached files are made anew. */
@@ -98,22 +99,4 @@ function tensorsOf(vocabularySize: number): GgufTensor[] {
     norm('blk.0.ffn_norm.weight'),
     ...['ffn_gate', 'ffn_up', 'ffn_down'].map((part) => matrix(`blk.0.${part}.weight`, width)),
   ];
-}
-
-/**
- * @returns a function that gives the next `count` half-precision numbers, each of either sign and with a magnitude in
- * [1/16, 1/8): a random sign and mantissa under a fixed exponent need no conversion.
- */
-function randomHalves(start: number): (count: number) => Uint8Array {
-  let state = start;
-  return (count) => {
-    const halves = new Uint16Array(count);
-    for (let i = 0; i < count; i++) {
-      state ^= state << 13;
-      state ^= state >>> 17;
-      state ^= state << 5;
-      halves[i] = ((state >>> 8) & 0x83ff) | 0x2c00;
-    }
-    return new Uint8Array(halves.buffer);
-  };
 }
