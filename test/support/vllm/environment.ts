@@ -56,7 +56,7 @@ export async function installVllm(): Promise<void> {
     const limits = { timeout: installTimeoutMs, maxBuffer: 1 << 26 };
     await run(python, ['-m', 'pip', 'install', '--quiet', installer], limits);
     const install = ['-m', 'uv', 'pip', 'install', '--quiet', '--no-deps', '--python', python];
-    // Compiled once here, not by each of a server's three processes at each start, which would take minutes.
+    // Compiled once here, not by each of a server's processes at each start, which would take minutes.
     await run(python, [...install, '--compile-bytecode', '--requirement', requirements], limits);
     await nameAsVllm(python);
     // Proves that it runs on this machine.

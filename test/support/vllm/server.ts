@@ -16,7 +16,7 @@ export interface VllmOptions {
   /** Default: a free one. Give one to start a server anew where another has been. */
   port?: number;
   env?: Readonly<Record<string, string>>;
-  /** Default 8 minutes: its three processes import some thousand Python modules each. */
+  /** Default 8 minutes: its processes import some thousand Python modules each. */
   startTimeoutMs?: number;
 }
 
@@ -38,7 +38,7 @@ export async function startVllm(options: VllmOptions): Promise<Vllm> {
   const child = spawn(vllm.command, [...vllm.args, ...argumentsOf(options, port)], {
     env: { ...environmentWithoutSettings(), ...settings, ...vllm.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own: its engine and worker are processes of their own, and must end with it.
+    // A group of its own: its engine is a process of its own, and must end with it.
     detached: true,
   });
   const watched = new WatchedProcess(child, 'vLLM', { wholeGroup: true, stopPatienceMs: 20_000 });
@@ -57,8 +57,8 @@ function argumentsOf({ model, args = [] }: VllmOptions, port: number): string[] 
   return [
     ...['serve', model, '--served-model-name', basename(model), '--host', host, '--port', String(port)],
     ...['--max-model-len', '32768', '--block-size', '32', '--kv-cache-memory-bytes', String(cacheBytes)],
-    // No compiler is needed, and no minute is spent in it.
-    '--enforce-eager',
+    // No compiler is needed, and no minute is spent in it; the worker lives in the engine's process.
+    ...['--enforce-eager', '--distributed-executor-backend', 'uni'],
     ...args,
   ];
 }
@@ -78,6 +78,8 @@ const settings: Readonly<Record<string, string>> = {
   // One thread: more would spin against other test files.
   OMP_NUM_THREADS: '1',
   VLLM_CPU_OMP_THREADS_BIND: 'nobind',
+  // Allows the executor without a worker process.
+  VLLM_ENABLE_V1_MULTIPROCESSING: '0',
   // Log probabilities would be compiled on first use, for a minute.
   TORCHDYNAMO_DISABLE: '1',
 };
