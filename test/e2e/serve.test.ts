@@ -95,10 +95,6 @@ describe('tokenweir serve, told to stop,', { skip, ...limit }, () => {
     const server = await engine.server();
     const served = new ServeProcess(t, { flags: ['--upstream', server.url] });
     const { url, adminUrl } = await served.serving();
-    assert.deepEqual((await complete({ url }, { prompt: withBos.turn })).said, {
-      ...clean,
-      inspection: 'ok',
-    });
     const reply = await fetch(`${url}/completion`, { method: 'POST', body: JSON.stringify(streaming) });
     const reader = reply.body?.getReader();
     let text = Buffer.from((await reader?.read())?.value ?? []).toString();
