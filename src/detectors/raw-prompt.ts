@@ -14,6 +14,9 @@ const scoringFields = ['echo', 'logprobs', 'n_probs', 'prompt_logprobs'] as cons
 /** Names by which publishers tell a base model from its instruct twin. */
 const baseName = /(?:^|[-_. /])(?:base|pt|pretrain(?:ed)?)(?:$|[-_. /])/i;
 
+/** Longer texts fit into no usual context: the engine refuses them, and every marker would have to be looked for. */
+const mostCharacters = 1024 * 1024;
+
 export const rawPrompt: Detector = {
   kind: 'raw-prompt',
   summary: 'A raw route got plain text, without the role markers that an instruct model was trained on.',
@@ -45,6 +48,7 @@ function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos }: ModelFacts): 
   const items = prompt.form === 'text' ? [prompt.text] : prompt.items;
   if (items.some((item) => typeof item === 'number' && item !== bos?.id)) return false;
   const text = items.filter((item) => typeof item === 'string').join('');
+  if (text.length > mostCharacters) return false;
   if (text.replaceAll(bos?.text ?? '\u0000', '').trim() === '') return false;
   const marks = [
     ...markers.map((marker) => marker.text).filter((marker) => marker !== bos?.text),

@@ -21,6 +21,8 @@ export type Holding =
 /** Counts the bytes that all requests hold together. */
 export class HeldBytes {
   #total = 0;
+  /** Bytes that bodies under way have room set aside for, whether they have come or not. */
+  #setAside = 0;
   readonly #report: (bytes: number) => void;
 
   constructor(report: (bytes: number) => void) {
@@ -30,7 +32,14 @@ export class HeldBytes {
   /** Opens one request's account, which is given back as a whole. */
   account(): HeldAccount {
     let own = 0;
+    let room = 0;
     return {
+      setAside: (bytes, heldBytesTotal) => {
+        if (this.#setAside + bytes > heldBytesTotal) return undefined;
+        room += bytes;
+        this.#setAside += bytes;
+        return Buffer.allocUnsafeSlow(bytes);
+      },
       take: (bytes, heldBytesTotal) => {
         if (this.#total + bytes > heldBytesTotal) return false;
         own += bytes;
@@ -38,6 +47,8 @@ export class HeldBytes {
         return true;
       },
       release: () => {
+        this.#setAside -= room;
+        room = 0;
         if (own === 0) return;
         this.#add(-own);
         own = 0;
@@ -52,6 +63,8 @@ export class HeldBytes {
 }
 
 export interface HeldAccount {
+  /** Room for a body of that length, if all that was set aside stays within the total: announced is not yet sent. */
+  setAside(bytes: number, heldBytesTotal: number): Buffer | undefined;
   /** False, and nothing taken, if that would exceed the total. */
   take(bytes: number, heldBytesTotal: number): boolean;
   /** Gives back all that was taken; safe to call twice. */
@@ -87,6 +100,10 @@ export function holdBody(
 
 function readWithin(request: IncomingMessage, limits: HoldLimits, account: HeldAccount): Promise<Holding> {
   return new Promise((resolve, reject) => {
+    // A declared length gets its room at once (untouched memory costs nothing), so that no copy of the whole is made
+    // at the end, when it would hold every other request up.
+    const declared = declaredLength(request);
+    const whole = declared === undefined ? undefined : account.setAside(declared, limits.heldBytesTotal);
     const chunks: Buffer[] = [];
     let length = 0;
 
@@ -96,10 +113,12 @@ function readWithin(request: IncomingMessage, limits: HoldLimits, account: HeldA
       const release = (): void => {
         account.release();
       };
-      resolve({ held: false, reason, rest: new Upload(request, chunks, release) });
+      const begun = whole === undefined ? chunks : [whole.subarray(0, length)];
+      resolve({ held: false, reason, rest: new Upload(request, begun, release) });
     };
     const onData = (chunk: Buffer): void => {
-      chunks.push(chunk);
+      if (whole === undefined) chunks.push(chunk);
+      else chunk.copy(whole, length);
       length += chunk.length;
       if (length > limits.requestBytes) overflow('body-too-large');
       else if (!account.take(chunk.length, limits.heldBytesTotal)) overflow('held-bytes-exhausted');
@@ -108,7 +127,7 @@ function readWithin(request: IncomingMessage, limits: HoldLimits, account: HeldA
       stop();
       resolve({
         held: true,
-        body: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length),
+        body: whole ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)),
       });
     };
     const onGone = (): void => {
@@ -124,4 +143,10 @@ function readWithin(request: IncomingMessage, limits: HoldLimits, account: HeldA
     // 'close' follows; without a listener the error would be thrown.
     request.on('error', () => undefined);
   });
+}
+
+/** Undefined for chunked bodies; node has refused a head whose length is no number. */
+function declaredLength(request: IncomingMessage): number | undefined {
+  const text = request.headers['content-length'];
+  return text === undefined ? undefined : Number(text);
 }
