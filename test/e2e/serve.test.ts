@@ -89,7 +89,7 @@ describe('tokenweir serve, reloading,', { skip, ...limit }, () => {
 });
 
 describe('tokenweir serve, told to stop,', { skip, ...limit }, () => {
-  const streaming = { prompt: withBos.turn, n_predict: 64, ignore_eos: true, stream: true };
+  const streaming = { prompt: withBos.turn, n_predict: 2000, ignore_eos: true, stream: true };
 
   it('lets a stream end, takes no new request, and ends', async (t) => {
     const server = await engine.server();
@@ -110,7 +110,7 @@ describe('tokenweir serve, told to stop,', { skip, ...limit }, () => {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
       text += Buffer.from(part.value).toString();
     }
-    assert.match(text, /"tokens_predicted":64/);
+    assert.match(text, /"tokens_predicted":2000/);
     assert.equal(await served.ended, 0);
     assert.equal(served.lines.at(-1)?.['msg'], 'stopped');
     assert.equal(served.stderr, '');
