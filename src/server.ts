@@ -124,6 +124,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
     }),
     now: () => performance.now(),
+    onDetected: (seconds, exchange) => {
+      meter.inspectionDuration('detect', seconds, exchange);
+    },
     onBreaker: (state) => {
       meter.rejectionsSuspended(state === 'open');
       logger.warn({ event: 'rejection-breaker', state }, breakerMessages[state]);

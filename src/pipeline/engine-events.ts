@@ -24,9 +24,9 @@ export function engineEventReporter(meter: Meter, log: EventLog): (event: Engine
         meter.factsChange(event.modelName, event.what);
         break;
       case 'ids-unverified':
-      case 'ids-verified':
-        meter.idsVerified(event.modelName, event.event === 'ids-verified');
+        meter.idsVerified(event.modelName, false);
         break;
+      case 'ids-verified': // Of one route: whether those of all are is metered as each exchange settles.
       case 'memoising-off':
       case 'oracle-unavailable':
       case 'oracle-available':
@@ -39,7 +39,9 @@ export function engineEventReporter(meter: Meter, log: EventLog): (event: Engine
 const messages: Readonly<Record<EngineEvent['event'], string>> = {
   'facts-learnt': 'model facts learnt',
   'facts-changed': 'the engine serves the model differently than before',
-  'ids-unverified': "the engine's own token counts contradict ours: strict mode does not block on this model",
+  'ids-unverified':
+    "the engine's own token counts contradict ours: strict mode does not block on this route of this model",
+
   'ids-verified': "the engine's own token counts agree with ours again",
   'memoising-off':
     'token ids differ from whole tokenization: prompts of this model are tokenized whole from now on',

@@ -15,7 +15,7 @@ import { rejectFinding, rejectUnknown, type Rejection } from '../policies/reject
 import { rewriteBody } from '../policies/rewrite.ts';
 import type { FindingPublisher } from './finding-publisher.ts';
 import { proveRepair } from './repair-proof.ts';
-import type { Stages } from './stages.ts';
+import { stopwatch, type Stages } from './stages.ts';
 
 /** How far the inspection came before the decision. */
 export type Reach = 'whole' | 'head' | 'nothing';
@@ -33,6 +33,8 @@ export type Judgement =
 export interface JudgeParts {
   readonly engine: Engine;
   readonly publisher: FindingPublisher;
+  /** How long the detectors of one stage took. */
+  readonly onDetected: (seconds: number, exchange: Exchange) => void;
   readonly onBreaker: (state: BreakerState) => void;
   readonly onFailure: (error: unknown, exchange: Exchange) => void;
   /** Monotonic clock in milliseconds. */
@@ -87,6 +89,7 @@ export class Judge {
   }
 
   #detect(exchange: Exchange, config: Config, only?: ReadonlySet<FindingKind>): void {
+    const seconds = stopwatch();
     const { findings, skipped } = runDetectors(exchange, {
       detectors,
       stage: 'request',
@@ -95,6 +98,7 @@ export class Judge {
         this.#parts.onFailure(error, exchange);
       },
     });
+    this.#parts.onDetected(seconds(), exchange);
     // One that lacked what it needs has not judged: it is asked again if that is known later.
     const lacking = skipped.filter(({ kind }) => findings.every((finding) => finding.kind !== kind));
     const judged = new Set([...(this.#judged.get(exchange) ?? []), ...(only ?? findingKinds)]);
@@ -125,7 +129,7 @@ export class Judge {
       skipped: exchange.skipped,
       rules: rulesOf(config),
       onUnknown: config.inspection.onUnknown,
-      idsVerified: exchange.facts === undefined || engine.idsVerified(exchange.facts),
+      idsVerified: exchange.facts === undefined || engine.idsVerified(exchange.facts, exchange.route.kind),
       mayReject: breaker.mayReject,
     });
     breaker.record(decision.blocks);

@@ -7,14 +7,16 @@ import type { Config } from '../config/schema.ts';
 import type { AskContext, Engine, PromptReading } from '../engines/engine.ts';
 import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
 import type { IncomingRequest } from '../exchange/inspection.ts';
+import { readableKinds, type RequestKind } from '../exchange/request-reader.ts';
 import type { RequestReading } from '../exchange/request.ts';
+import type { Route } from '../exchange/route.ts';
 import type { HeadRead, TokenRead, UnknownReason } from '../exchange/token-read.ts';
 import type { InspectionStage } from '../metrics/label-sets.ts';
 import type { SessionMemory } from './session-memory.ts';
 
 export interface StageDependencies {
   readonly engine: Engine;
-  readonly read: (body: Buffer, kind: 'chat' | 'completion') => Promise<RequestReading>;
+  readonly read: (body: Buffer, kind: RequestKind) => Promise<RequestReading>;
   readonly memory: SessionMemory;
   readonly onStage: (stage: InspectionStage, seconds: number, exchange: Exchange) => void;
   /** Told of what went wrong inside the inspection; the exchange goes on as unknown. */
@@ -61,8 +63,9 @@ export function runStages(input: StageInput, dependencies: StageDependencies): S
     whole: reading.then((read) => ('result' in read ? read : readOn(read))),
     reread: async (body) => {
       const { exchange, context } = input;
-      if (exchange.request === undefined || exchange.facts === undefined) return undefined;
-      const read = await dependencies.read(body, exchange.request.kind);
+      const kind = readableKind(exchange.route);
+      if (kind === undefined || exchange.facts === undefined) return undefined;
+      const read = await dependencies.read(body, kind);
       if (!read.readable) return undefined;
       const prompts = dependencies.engine.read(read.request, exchange.facts, context);
       const heads = await prompts.heads();
@@ -86,9 +89,8 @@ async function readHead(
 ): Promise<PromptReading | InspectionResult> {
   const { body, route } = incoming;
   if (typeof body === 'string') return stopped(body);
-  if (!route.inspected || (route.kind !== 'chat' && route.kind !== 'completion')) {
-    return stopped('route-not-inspected');
-  }
+  const kind = readableKind(route);
+  if (kind === undefined) return stopped('route-not-inspected');
   const who = {
     route: route.kind,
     ...(exchange.client.name !== undefined && { client: exchange.client.name }),
@@ -96,7 +98,7 @@ async function readHead(
   if (isExempt(config, who)) return stopped('exempt');
 
   const timed = stopwatch();
-  const reading = await read(body, route.kind);
+  const reading = await read(body, kind);
   onStage('read', timed(), exchange);
   if (!reading.readable) {
     return stopped(reading.reason === 'too-much-text' ? 'body-too-large' : 'unreadable-body');
@@ -134,6 +136,10 @@ async function readWhole(
   onStage('session', searched(), exchange);
   const missing = prompts.find((prompt) => !prompt.known);
   return missing === undefined ? ok : stopped(missing.reason);
+}
+
+function readableKind({ kind, inspected }: Route): RequestKind | undefined {
+  return inspected ? readableKinds.find((readable) => readable === kind) : undefined;
 }
 
 function stopped(reason: UnknownReason): InspectionResult {

@@ -88,6 +88,7 @@ export function openPipeline(script: Script, settings: Readonly<Record<string, s
         onRecord: (record) => records.push(record),
       }),
       now: () => performance.now(),
+      onDetected: () => undefined,
       onBreaker: () => undefined,
       onFailure,
     }),
