@@ -23,10 +23,11 @@ let said = false;
  *       it('…', async () => {
  *         const { url } = await engine.server();
  *
- * Where no vLLM is installed the tests are skipped and one line says so, also if `CI` is `true`: it is too large to be had
- * everywhere. `npm run test:vllm` installs it first, and fails where that fails.
+ * Only `npm run test:vllm` starts one: it takes minutes and gigabytes, so `npm test` skips these tests even where vLLM
+ * is installed, and says so in one line.
  */
 export async function realVllm(family: Family, options: Omit<VllmOptions, 'model'> = {}): Promise<RealVllm> {
+  if (process.env['TOKENWEIR_TEST_LIVE_VLLM'] !== '1') return absent('run them with npm run test:vllm');
   const vllm = await findVllm();
   if ('missing' in vllm) return absent(vllm.missing);
   let starting: Promise<Vllm> | undefined;
