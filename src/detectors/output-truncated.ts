@@ -2,6 +2,7 @@
 import type { Detector } from './detector.ts';
 import type { Culprit, Finding, Severity } from '../exchange/finding.ts';
 import type { ChoiceReply } from '../exchange/reply.ts';
+import type { GenerationRequest } from '../exchange/request.ts';
 
 type TruncationCause =
   'cut-tool-call' | 'invalid-tool-arguments' | 'reasoning-only' | 'default-limit' | 'own-limit';
@@ -23,7 +24,7 @@ export const outputTruncated: Detector = {
     if (request === undefined || reply?.complete !== true) return [];
     return reply.choices.flatMap((choice) => {
       const cut = cutOf(choice, request.maxTokens);
-      return cut === undefined ? [] : [finding(choice, cut, request.maxTokens)];
+      return cut === undefined ? [] : [finding(choice, cut, request)];
     });
   },
 };
@@ -54,8 +55,9 @@ function cutOf(choice: ChoiceReply, ownLimit: number | undefined): Cut | undefin
 function finding(
   choice: ChoiceReply,
   { cause, severity, culprit }: Cut,
-  ownLimit: number | undefined,
+  request: GenerationRequest,
 ): Finding {
+  const { maxTokens: ownLimit, maxTokensField: field } = request;
   const after = choice.completionTokens === undefined ? '' : ` after ${choice.completionTokens} tokens`;
   const what: Record<TruncationCause, string> = {
     'cut-tool-call': `The reply ended${after} inside a tool call, whose arguments are no JSON`,
@@ -77,20 +79,22 @@ function finding(
     severity,
     culprit,
     promptIndex: choice.index,
-    ...(ownLimit !== undefined && culprit === 'client' && { field: 'max_tokens' }),
+    ...(field !== undefined && culprit === 'client' && { field }),
     message: `${what[cause]}${byLimit}${saysOtherwise ? `; the engine's finish reason (${choice.finishReason}) does not say so` : ''}.`,
-    advice: adviceFor(cause, ownLimit),
+    advice: adviceFor(cause, request),
   };
 }
 
-function adviceFor(cause: TruncationCause, ownLimit: number | undefined): string {
+function adviceFor(cause: TruncationCause, request: GenerationRequest): string {
   if (cause === 'invalid-tool-arguments') {
     return "Don't replay this tool call: many engines refuse a history that holds it. Look at the engine's tool-call parser.";
   }
+  const usualField =
+    request.kind === 'chat' && request.dialect === 'responses' ? 'max_output_tokens' : 'max_tokens';
   const raise =
-    ownLimit === undefined
-      ? 'Set max_tokens, or raise the limit or context of the engine'
-      : 'Raise max_tokens';
+    request.maxTokensField === undefined
+      ? `Set ${usualField}, or raise the limit or context of the engine`
+      : `Raise ${request.maxTokensField}`;
   if (cause === 'cut-tool-call')
     return `${raise}, and don't replay the cut call: many engines refuse a history that holds it.`;
   if (cause === 'reasoning-only') return `${raise}, or bound the reasoning.`;

@@ -4,8 +4,8 @@ import { breakAdvice, breakEvidence } from './causes/break-words.ts';
 import type { ClientChange } from './causes/client-change.ts';
 import type { Detector } from './detector.ts';
 import { formatPath } from '../exchange/json-path.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
-import { instructs } from '../exchange/system-text.ts';
+import type { ChatRequest, GenerationRequest, JsonPath } from '../exchange/request.ts';
+import { instructs, partWithLine, systemParts } from '../exchange/system-text.ts';
 
 export const prefixBreak: Detector = {
   kind: 'prefix-break',
@@ -43,23 +43,25 @@ export const prefixBreak: Detector = {
 
 function fieldOf({ change }: NamedBreak, request: GenerationRequest): string | undefined {
   if (change === undefined) return undefined;
-  return request.kind === 'chat' ? chatField(change, request.messages.map(instructs)) : 'prompt';
+  if (request.kind !== 'chat') return 'prompt';
+  const path = chatPath(change, request);
+  return path && formatPath(path);
 }
 
-/** @param instructing for each message whether it is a system message, which a change of history doesn't count. */
-function chatField({ part, index }: ClientChange, instructing: readonly boolean[]): string | undefined {
+function chatPath({ part, index }: ClientChange, request: ChatRequest): JsonPath | undefined {
   switch (part) {
     case 'tools':
-      return formatPath(['tools', index]);
-    case 'system': {
-      const message = instructing.indexOf(true);
-      return message < 0 ? 'messages' : formatPath(['messages', message, 'content']);
-    }
+      return ['tools', index];
+    case 'system':
+      return partWithLine(systemParts(request), index)?.part.path ?? [conversation[request.dialect]];
     case 'history': {
-      const places = instructing.flatMap((isInstruction, place) => (isInstruction ? [] : [place]));
-      return formatPath(['messages', places[index] ?? instructing.length]);
+      const turns = request.messages.filter((message) => !instructs(message));
+      return turns[index]?.path ?? [conversation[request.dialect], request.messages.length];
     }
     case 'options':
       return undefined;
   }
 }
+
+/** The field that the messages stand in. */
+const conversation = { openai: 'messages', anthropic: 'messages', responses: 'input' } as const;

@@ -8,9 +8,12 @@ import type { Json, JsonObject } from './request.ts';
  */
 export const mostMessageText = 8 * 1024 * 1024;
 
-/** True if the messages' texts together are longer than that. Media (data URLs) don't count: they are no text. */
+/** Where a conversation stands in each of the dialects. */
+const conversationFields = ['messages', 'system', 'input', 'instructions'];
+
+/** True if the conversation's texts together are longer than that. Media don't count: they are no text. */
 export function holdsTooMuchText(json: JsonObject): boolean {
-  const waiting: Json[] = [json['messages'] ?? null];
+  const waiting: Json[] = conversationFields.map((field) => json[field] ?? null);
   let characters = 0;
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value === 'string') {
@@ -18,7 +21,7 @@ export function holdsTooMuchText(json: JsonObject): boolean {
       if (characters > mostMessageText) return true;
     } else if (isArray(value)) {
       for (const item of value) waiting.push(item);
-    } else if (isObject(value)) {
+    } else if (isObject(value) && value['type'] !== 'base64') {
       for (const item of Object.values(value)) waiting.push(item);
     }
   }

@@ -4,10 +4,29 @@
  */
 import { isArray, isObject, readBody } from './body-reader.ts';
 import { readRawPrompts } from './raw-prompt.ts';
-import type { ChatMessage, GenerationRequest, Json, JsonObject, RequestReading } from './request.ts';
+import { readMessagesConversation } from './messages-request.ts';
+import type { ChatDialect, ChatMessage, Json, JsonObject, RequestReading } from './request.ts';
+import { readResponsesConversation } from './responses-request.ts';
+import type { RouteKind } from './route.ts';
 
-/** The two body shapes that are read. */
-export type RequestKind = GenerationRequest['kind'];
+/** The kinds of routes whose bodies are read. */
+export const readableKinds = [
+  'chat',
+  'completion',
+  'messages',
+  'responses',
+] as const satisfies readonly RouteKind[];
+export type RequestKind = (typeof readableKinds)[number];
+
+/** How each kind of conversation is sent. */
+const dialects = {
+  chat: { dialect: 'openai', read: (json) => readMessages(json['messages']) },
+  messages: { dialect: 'anthropic', read: readMessagesConversation },
+  responses: { dialect: 'responses', read: readResponsesConversation },
+} as const satisfies Record<
+  Exclude<RequestKind, 'completion'>,
+  { readonly dialect: ChatDialect; read(json: JsonObject): ChatMessage[] | undefined }
+>;
 
 /** Content parts that put something else than text into the prompt. */
 const mediaParts = new Set([
@@ -17,6 +36,7 @@ const mediaParts = new Set([
   'image_embeds',
   'image_url',
   'input_audio',
+  'input_file',
   'input_image',
   'input_video',
   'video',
@@ -35,25 +55,33 @@ export function readRequest(body: Buffer, kind: RequestKind): RequestReading {
  */
 export function shapeRequest(body: Buffer, json: JsonObject, kind: RequestKind): RequestReading {
   const model = json['model'];
-  const maxTokens = readMaxTokens(json);
   const common = {
     json,
     body,
     stream: json['stream'] === true,
-    choices: readChoices(json),
+    // Anthropic's messages know no number of answers.
+    choices: kind === 'messages' ? 1 : readChoices(json),
     ...(typeof model === 'string' ? { model } : {}),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...readMaxTokens(json, kind),
   };
   if (kind === 'completion') {
     const prompts = readRawPrompts(json['prompt']);
     return prompts === undefined ? wrongShape : { readable: true, request: { ...common, kind, prompts } };
   }
-  const messages = readMessages(json['messages']);
+  const { dialect, read } = dialects[kind];
+  const messages = read(json);
   if (messages === undefined) return wrongShape;
   const tools = isArray(json['tools']) ? json['tools'] : [];
   return {
     readable: true,
-    request: { ...common, kind, messages, tools, hasMedia: messages.some(holdsMedia) },
+    request: {
+      ...common,
+      kind: 'chat',
+      dialect,
+      messages,
+      tools,
+      hasMedia: messages.some(({ value }) => holdsMedia(value['content'])),
+    },
   };
 }
 
@@ -62,19 +90,21 @@ const wrongShape: RequestReading = { readable: false, reason: 'wrong-shape' };
 function readMessages(value: Json | undefined): ChatMessage[] | undefined {
   if (!isArray(value) || value.length === 0) return undefined;
   const messages: ChatMessage[] = [];
-  for (const message of value) {
+  for (const [index, message] of value.entries()) {
     if (!isObject(message) || typeof message['role'] !== 'string') return undefined;
-    messages.push({ role: message['role'], value: message });
+    const path = ['messages', index];
+    messages.push({ role: message['role'], value: message, path, contentPath: [...path, 'content'] });
   }
   return messages;
 }
 
-function holdsMedia(message: ChatMessage): boolean {
-  const content = message.value['content'];
+/** The result of a tool may stand among the parts, with parts of its own. */
+function holdsMedia(content: Json | undefined): boolean {
   if (!isArray(content)) return false;
-  return content.some(
-    (part) => isObject(part) && typeof part['type'] === 'string' && mediaParts.has(part['type']),
-  );
+  return content.some((part) => {
+    if (!isObject(part) || typeof part['type'] !== 'string') return false;
+    return mediaParts.has(part['type']) || (part['type'] === 'tool_result' && holdsMedia(part['content']));
+  });
 }
 
 /** A value that is not a positive whole number is refused by the engine or means one; neither changes a prompt. */
@@ -83,8 +113,20 @@ function readChoices(json: JsonObject): number {
   return typeof given === 'number' && Number.isInteger(given) && given > 0 ? given : 1;
 }
 
-/** The first of the three names that is present and not null decides, also if it means "no limit" (-1). */
-function readMaxTokens(json: JsonObject): number | undefined {
-  const given = json['n_predict'] ?? json['max_completion_tokens'] ?? json['max_tokens'];
-  return typeof given === 'number' && Number.isInteger(given) && given >= 0 ? given : undefined;
+/** The first name that is present and not null decides, also if it means "no limit" (-1). */
+const limitFields: Readonly<Record<RequestKind, readonly string[]>> = {
+  chat: ['n_predict', 'max_completion_tokens', 'max_tokens'],
+  completion: ['n_predict', 'max_completion_tokens', 'max_tokens'],
+  messages: ['max_tokens'],
+  responses: ['n_predict', 'max_completion_tokens', 'max_output_tokens', 'max_tokens'],
+};
+
+function readMaxTokens(
+  json: JsonObject,
+  kind: RequestKind,
+): { readonly maxTokens?: number; readonly maxTokensField?: string } {
+  const maxTokensField = limitFields[kind].find((field) => (json[field] ?? null) !== null);
+  const maxTokens = maxTokensField === undefined ? undefined : json[maxTokensField];
+  if (maxTokensField === undefined || typeof maxTokens !== 'number') return {};
+  return Number.isInteger(maxTokens) && maxTokens >= 0 ? { maxTokens, maxTokensField } : {};
 }

@@ -16,10 +16,20 @@ export type RawPrompt =
   | { readonly form: 'mixed'; readonly items: readonly (string | number)[]; readonly path: JsonPath }
   | { readonly form: 'media'; readonly path: JsonPath };
 
+/** One turn of a conversation, or one part of its instructions, whichever dialect it came in. */
 export interface ChatMessage {
+  /** `system` also for instructions that stand outside the messages; `tool` for results of tools alone. */
   readonly role: string;
+  /** The client's own object, or one made for a text that stands by itself; its text is in `content`. */
   readonly value: JsonObject;
+  /** Where it stands in the body, e.g. `messages[2]`, `system[0].text`, `instructions`, `input[1]`. */
+  readonly path: JsonPath;
+  /** Where its content stands in the body. */
+  readonly contentPath: JsonPath;
 }
+
+/** The shapes in which a conversation is sent: chat completions, Anthropic's Messages, OpenAI's Responses. */
+export type ChatDialect = 'openai' | 'anthropic' | 'responses';
 
 interface RequestCommon {
   /** The body as parsed; the bytes themselves are `body`. */
@@ -32,10 +42,13 @@ interface RequestCommon {
   readonly choices: number;
   /** The client's own explicit limit on generated tokens; absent if it set none. */
   readonly maxTokens?: number;
+  /** The field that sets it; absent with it. */
+  readonly maxTokensField?: string;
 }
 
 export interface ChatRequest extends RequestCommon {
   readonly kind: 'chat';
+  readonly dialect: ChatDialect;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Json[];
   /** True if a part of a message is an image, audio or video: the engine's token counts then differ from ours. */

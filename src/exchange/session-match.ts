@@ -45,11 +45,23 @@ export interface Turn {
   readonly sequence: number;
 }
 
+/**
+ * Where the name of a session came from. `header` is our own; one coding agent says which of its sessions a request
+ * belongs to in a header of its own or, as older versions do, in the body's metadata.
+ */
+export const sessionKeySources = [
+  'header',
+  'claude-code-header',
+  'claude-code-metadata',
+  'prompt-cache-key',
+] as const;
+export type SessionKeySource = (typeof sessionKeySources)[number];
+
 export interface SessionMatch {
   /** Keyed pseudonym of the session; safe to log. */
   readonly session: string;
   /** `ancestor` also where there is none yet: the request then starts a session of its own. */
-  readonly keySource: 'header' | 'prompt-cache-key' | 'ancestor';
+  readonly keySource: SessionKeySource | 'ancestor';
   /** Becomes the turn's own when it is remembered. */
   readonly sequence: number;
   /** Absent for a session's first turn or a new head. */

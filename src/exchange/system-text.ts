@@ -1,16 +1,53 @@
-/** The text that a chat request gives as instructions, in one string. Reads the request; renders and trims nothing. */
+/** The text that a chat request gives as instructions. Reads the request; renders and trims nothing. */
 import { isArray, isObject } from './body-reader.ts';
-import type { ChatMessage, ChatRequest, Json } from './request.ts';
+import type { ChatMessage, ChatRequest, Json, JsonPath } from './request.ts';
+
+/** One message's, or one block's, share of the instructions. */
+export interface SystemPart {
+  readonly text: string;
+  /** Where it stands in the body. */
+  readonly path: JsonPath;
+}
 
 /** True for roles that instruct and don't take a turn in the conversation. */
 export function instructs(message: ChatMessage): boolean {
   return message.role === 'system' || message.role === 'developer';
 }
 
-/** The texts of all instructing messages, in order, joined by newlines; undefined if there are none. */
-export function systemText(request: ChatRequest): string | undefined {
-  const texts = request.messages.filter(instructs).map(({ value }) => contentText(value['content']));
-  return texts.length > 0 ? texts.join('\n') : undefined;
+/**
+ * The parts of the instructions, in order; [] if there are none. Their lines count through: those of the second part
+ * come after those of the first.
+ * @param rendered the prompt, where it is known: what an engine is seen to leave out of a part is masked in it
+ */
+export function systemParts(request: ChatRequest, rendered?: string): readonly SystemPart[] {
+  return request.messages.filter(instructs).map(({ value, contentPath }) => ({
+    text: asRendered(contentText(value['content']), rendered),
+    path: contentPath,
+  }));
+}
+
+/** The part that the line is in, and the lines before that part; the last part for a line after all. */
+export function partWithLine(
+  parts: readonly SystemPart[],
+  line: number,
+): { readonly part: SystemPart; readonly linesBefore: number } | undefined {
+  let linesBefore = 0;
+  for (const [index, part] of parts.entries()) {
+    const lines = part.text.split('\n').length;
+    if (line < linesBefore + lines || index === parts.length - 1) return { part, linesBefore };
+    linesBefore += lines;
+  }
+  return undefined;
+}
+
+/** The line that one coding agent writes at the head of its instructions, with a hash that differs per request. */
+export const attributionPrefix = 'x-anthropic-billing-header:';
+const attributionHash = new RegExp(`^(${attributionPrefix}(?:(?!cch=).)*cch=).{5}(?=;)`);
+
+/** Some engines blank the hash of an attribution line; then it can't have changed a prompt. */
+function asRendered(text: string, rendered: string | undefined): string {
+  if (rendered === undefined || !attributionHash.test(text) || rendered.includes(text.trim())) return text;
+  return text.replace(attributionHash, '$1fffff');
 }
 
 /** A message's content as text: a string as it is, the text parts of a list joined by newlines, else ''. */

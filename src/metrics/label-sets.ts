@@ -4,6 +4,7 @@
  */
 import type { BreakCause, Culprit, FindingKind, Severity } from '../exchange/finding.ts';
 import { routeKinds } from '../exchange/route.ts';
+import { sessionKeySources } from '../exchange/session-match.ts';
 
 /** Routes that make exchanges: everything but `pass`. */
 export const generationRoutes = routeKinds.filter((kind) => kind !== 'pass');
@@ -29,7 +30,7 @@ export const tokenSources = ['cache', 'engine', 'check'] as const;
 export type TokenSource = (typeof tokenSources)[number];
 
 /** How an exchange found its session; `new`: it matched none. */
-export const lookupSources = ['header', 'prompt-cache-key', 'ancestor', 'new'] as const;
+export const lookupSources = [...sessionKeySources, 'ancestor', 'new'] as const;
 export type LookupSource = (typeof lookupSources)[number];
 
 /** Why remembered turns were dropped: the bound in bytes, the age, or a newer head in a full session. */

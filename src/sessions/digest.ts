@@ -6,7 +6,7 @@ import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatMessage, ChatRequest, Json } from '../exchange/request.ts';
 import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
-import { instructs, systemText } from '../exchange/system-text.ts';
+import { instructs, systemParts } from '../exchange/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 import { asSent, byValue } from './canonical-json.ts';
@@ -39,11 +39,14 @@ export class RequestDigester {
     this.#lines = new LineDigester(key);
   }
 
-  /** A trailing assistant message is left out: it is the reply's beginning, and comes back longer with the next turn. */
-  chat(request: ChatRequest): RequestDigest {
+  /**
+   * A trailing assistant turn is left out: it is the reply's beginning, and comes back longer with the next turn.
+   * @param rendered the prompt that the engine made of the request
+   */
+  chat(request: ChatRequest, rendered?: string): RequestDigest {
     const turns = request.messages.filter((message) => !instructs(message));
-    if (turns.at(-1)?.role === 'assistant') turns.pop();
-    const system = systemText(request);
+    while (turns.at(-1)?.role === 'assistant') turns.pop();
+    const system = systemParts(request, rendered).map(({ text }) => text);
     const options = optionFields.flatMap((field) => {
       const value = request.json[field];
       return value === undefined ? [] : [`${field}=${byValue(value)}`];
@@ -51,7 +54,7 @@ export class RequestDigester {
     return {
       messages: turns.map((message) => this.#part(withPlainContent(message), message.value)),
       roles: turns.map(({ role }) => role),
-      ...(system !== undefined && { system: this.#lines.digest(system) }),
+      ...(system.length > 0 && { system: this.#lines.digest(system.join('\n')) }),
       tools: request.tools.map((tool) => this.#part(tool, tool)),
       options: keyedDigest(this.#key, 'options', ...options),
     };
@@ -84,11 +87,14 @@ export class RequestDigester {
   }
 }
 
+const textParts = new Set(['text', 'input_text', 'output_text']);
+
 /** Content of one text part counts as the text itself: clients change between the two forms, templates don't care. */
 function withPlainContent({ value }: ChatMessage): Json {
   const content = value['content'];
   if (!isArray(content) || content.length !== 1) return value;
   const part = content[0];
-  if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return value;
+  if (!isObject(part) || typeof part['text'] !== 'string') return value;
+  if (typeof part['type'] !== 'string' || !textParts.has(part['type'])) return value;
   return { ...value, content: part['text'] };
 }

@@ -4,7 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { ClientIdentity } from '../exchange/exchange.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import { isObject, parseJson } from '../exchange/body-reader.ts';
+import type { ChatRequest, GenerationRequest } from '../exchange/request.ts';
+import type { SessionKeySource } from '../exchange/session-match.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 
 /** Request headers as Node gives them: names in lower case. */
@@ -63,7 +65,7 @@ function clientKey(headers: RequestHeaders): string | undefined {
 }
 
 export interface SessionKey {
-  readonly source: 'header' | 'prompt-cache-key';
+  readonly source: SessionKeySource;
   readonly value: string;
 }
 
@@ -82,10 +84,31 @@ export function readSessionKey(
     const value = bounded(header(headers, name));
     if (value !== undefined) return { source: 'header', value };
   }
+  const agents =
+    request?.kind === 'chat' && request.dialect === 'anthropic' ? agentKey(headers, request) : undefined;
+  if (agents !== undefined) return agents;
   const field = request?.json['prompt_cache_key'];
   const value = bounded(typeof field === 'string' ? field : undefined);
   return value === undefined ? undefined : { source: 'prompt-cache-key', value };
 }
+
+/** The session that Claude Code names; it speaks this dialect only, and its names mean nothing on other routes. */
+function agentKey(headers: RequestHeaders, { json }: ChatRequest): SessionKey | undefined {
+  const named = bounded(header(headers, 'x-claude-code-session-id'));
+  if (named !== undefined) return { source: 'claude-code-header', value: named };
+  const metadata = json['metadata'];
+  const user = isObject(metadata) ? metadata['user_id'] : undefined;
+  if (typeof user !== 'string') return undefined;
+  // Newer versions write JSON with a session_id, older ones user_<hash>_account_<id>_session_<id>.
+  const written = user.length <= maxUserIdLength ? parseJson(user) : undefined;
+  const session = isObject(written)
+    ? written['session_id']
+    : /^user_.*_session_([0-9a-f-]{36})$/.exec(user.slice(0, maxUserIdLength))?.[1];
+  const value = bounded(typeof session === 'string' ? session : undefined);
+  return value === undefined ? undefined : { source: 'claude-code-metadata', value };
+}
+
+const maxUserIdLength = 1024;
 
 function bounded(value: string | undefined): string | undefined {
   const trimmed = value?.trim().slice(0, maxSessionKeyLength);

@@ -1,6 +1,7 @@
 /** Digests of a text's lines, with and without what clocks and calendars write in them. Keeps no text. */
 import { LRUCache } from 'lru-cache';
 import type { LineDigests } from '../exchange/session-match.ts';
+import { attributionPrefix } from '../exchange/system-text.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 import { maskDates, maskTimes } from './masking.ts';
 
@@ -8,9 +9,6 @@ import { maskDates, maskTimes } from './masking.ts';
 const maxLines = 4096;
 const sketchSize = 32;
 const rememberedTexts = 128;
-
-/** The line that one coding agent writes at the head of its instructions, with a hash that differs per request. */
-const attributionPrefix = 'x-anthropic-billing-header';
 
 /**
  * Digests texts, and remembers the digests of the last ones by the text's own digest: a system prompt comes again with

@@ -13,7 +13,7 @@ export function digestRequest(
   facts: ModelFacts,
   digester: RequestDigester,
 ): RequestDigest | undefined {
-  return request.kind === 'chat' ? digester.chat(request) : digester.raw(tokens, facts);
+  return request.kind === 'chat' ? digester.chat(request, tokens.text) : digester.raw(tokens, facts);
 }
 
 /** @param generated ids that followed the prompt, where the reply carried them. */

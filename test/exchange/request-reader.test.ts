@@ -117,7 +117,11 @@ describe('readRequest: chat', () => {
   it('reads messages, tools and model', () => {
     const tools = [{ type: 'function', function: { name: 'f' } }];
     const request = chat({ model: 'm', tools, prompt: 7 });
-    assert.deepEqual(request.messages, [{ role: 'user', value: { role: 'user', content: 'hi' } }]);
+    const path = ['messages', 0];
+    assert.deepEqual(request.messages, [
+      { role: 'user', value: { role: 'user', content: 'hi' }, path, contentPath: [...path, 'content'] },
+    ]);
+    assert.equal(request.dialect, 'openai');
     assert.deepEqual(request.tools, tools);
     assert.equal(request.model, 'm');
     assert.equal(request.hasMedia, false);
@@ -158,6 +162,7 @@ describe('readRequest: options', () => {
     assert.equal(chat({ n_predict: null, max_tokens: 5 }).maxTokens, 5);
     assert.equal('maxTokens' in chat({ n_predict: -1, max_tokens: 5 }), false);
     assert.equal('maxTokens' in chat({}), false);
+    assert.equal(chat({ max_tokens: null, n_predict: 3 }).maxTokensField, 'n_predict');
   });
 });
 

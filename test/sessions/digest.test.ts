@@ -70,7 +70,8 @@ describe('RequestDigester', () => {
     for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
     const message = { role: 'user', content: 'Hi', extra: deep };
     const request = buildRequest('chat', { messages: [hi] }) as ChatRequest;
-    const { messages } = digester.chat({ ...request, messages: [{ role: 'user', value: message }] });
+    const messageOfRequest = { ...request.messages[0]!, value: message };
+    const { messages } = digester.chat({ ...request, messages: [messageOfRequest] });
     assert.equal(messages.length, 1);
   });
 

@@ -53,6 +53,8 @@ describe('identifyClient', () => {
   });
 });
 
+const legacyId = `user_${'a'.repeat(64)}_account__session_0b5f1c7e-6d1c-4f0e-9a51-3f2b8c7d9e10`;
+
 describe('readSessionKey', () => {
   const request = buildRequest('chat', {
     messages: [{ role: 'user', content: 'Hi' }],
@@ -72,6 +74,43 @@ describe('readSessionKey', () => {
       source: 'prompt-cache-key',
       value: 'body',
     });
+  });
+
+  const uuid = '0b5f1c7e-6d1c-4f0e-9a51-3f2b8c7d9e10';
+  const header = { 'x-claude-code-session-id': ` ${uuid} ` };
+  const fromClaudeCode = (userId: unknown): ReturnType<typeof buildRequest> =>
+    buildRequest('messages', {
+      messages: [{ role: 'user', content: 'Hi' }],
+      metadata: { user_id: userId as string },
+    });
+
+  it("understands Claude Code's header and both forms of its metadata, on its own route alone", () => {
+    const json = fromClaudeCode(JSON.stringify({ device_id: 'd', session_id: uuid }));
+    const legacy = fromClaudeCode(legacyId);
+    const inMetadata = { source: 'claude-code-metadata', value: uuid };
+    assert.deepEqual(readSessionKey({}, json), inMetadata);
+    assert.deepEqual(readSessionKey({}, legacy), inMetadata);
+    assert.deepEqual(readSessionKey(header, legacy), { source: 'claude-code-header', value: uuid });
+    assert.deepEqual(readSessionKey({ ...header, 'tokenweir-session': 'a' }, legacy)?.source, 'header');
+    assert.equal(readSessionKey(header, request)?.source, 'prompt-cache-key');
+    const elsewhere = { messages: [{ role: 'user', content: 'Hi' }], metadata: { user_id: legacyId } };
+    assert.equal(readSessionKey(header, buildRequest('chat', elsewhere)), undefined);
+  });
+
+  it('takes no other user id for a session', () => {
+    const others = [
+      'user-7',
+      '{"session_id":7}',
+      '{"session_id":""}',
+      '[]',
+      '{',
+      7,
+      null,
+      `{"a":"${'x'.repeat(2000)}"}`,
+    ];
+    for (const userId of [...others, `user_a_session_${'x'.repeat(36)}`, `${legacyId}0`]) {
+      assert.equal(readSessionKey({}, fromClaudeCode(userId)), undefined, String(userId));
+    }
   });
 
   it('is undefined if the client names no session', () => {

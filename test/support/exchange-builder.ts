@@ -2,7 +2,7 @@
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { ModelFacts } from '../../src/exchange/model-facts.ts';
 import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
-import { readRequest } from '../../src/exchange/request-reader.ts';
+import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
 import type { TokenRead } from '../../src/exchange/token-read.ts';
 
@@ -106,7 +106,7 @@ export const factsOf = {
 export type Family = keyof typeof factsOf;
 
 export interface ExchangeShape {
-  readonly route: 'chat' | 'completion';
+  readonly route: RequestKind;
   /** The body's JSON text, or a value to be written as such. */
   readonly body: JsonObject | string;
   readonly facts?: ModelFacts;
@@ -126,6 +126,13 @@ export function buildRequest(route: ExchangeShape['route'], body: JsonObject | s
   return reading.request;
 }
 
+const dialects = {
+  chat: 'openai',
+  completion: 'openai',
+  messages: 'anthropic',
+  responses: 'responses',
+} as const;
+
 export function buildExchange(shape: ExchangeShape): Exchange {
   const facts = shape.facts ?? factsOf.gemma3;
   const prompts = (shape.ids ?? []).map((ids): TokenRead => {
@@ -136,7 +143,7 @@ export function buildExchange(shape: ExchangeShape): Exchange {
   return {
     id: 'request-1',
     receivedAtMs: 0,
-    route: { kind: shape.route, inspected: true, dialect: 'openai' },
+    route: { kind: shape.route, inspected: true, dialect: dialects[shape.route] },
     client: { pseudonym: 'client' },
     modelName: facts.modelName,
     ...(shape.modelKind && { modelKind: shape.modelKind }),

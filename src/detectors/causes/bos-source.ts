@@ -92,7 +92,7 @@ export function bosOfChat(
   const message = request?.messages[0];
   const content = message?.value['content'];
   if (request !== undefined && typeof content === 'string' && content.startsWith(bos.text)) {
-    const path = ['messages', 0, 'content'];
+    const path = message?.contentPath ?? [];
     const copies = leadingCopies(content, bos.text);
     const atHead =
       rendered === undefined

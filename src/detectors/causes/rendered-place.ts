@@ -4,7 +4,13 @@
  */
 import { isObject } from '../../exchange/body-reader.ts';
 import type { GenerationRequest, Json } from '../../exchange/request.ts';
-import { contentText, instructs, systemText } from '../../exchange/system-text.ts';
+import {
+  contentText,
+  instructs,
+  partWithLine,
+  systemParts,
+  type SystemPart,
+} from '../../exchange/system-text.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import type { ClientChange } from './client-change.ts';
 
@@ -34,7 +40,7 @@ export function renderedPlace(
   if (request.kind !== 'chat') return undefined;
   switch (change.part) {
     case 'system':
-      return linesPlace(systemText(request) ?? '', change, rendered);
+      return linesPlace(systemParts(request, rendered), change, rendered);
     case 'tools':
       return toolPlace(request.tools, change.index, rendered);
     case 'history': {
@@ -49,18 +55,35 @@ export function renderedPlace(
   }
 }
 
-function linesPlace(system: string, { index, end }: ClientChange, rendered: string): TextRange | undefined {
-  const trimmed = system.trim();
+/** Parts may be rendered apart or together, so each is looked for by itself. */
+function linesPlace(
+  parts: readonly SystemPart[],
+  { index, end }: ClientChange,
+  rendered: string,
+): TextRange | undefined {
+  const start = lineStart(parts, index, index, rendered);
+  // The line before the end is in the part that the change ends in.
+  const last = Math.max(end, index + 1);
+  const stop = lineStart(parts, last, last - 1, rendered);
+  return start === undefined || stop === undefined ? undefined : { start, end: stop };
+}
+
+/** Offset in the rendered prompt at which a line starts, or would start, if the part that holds `within` is found. */
+function lineStart(
+  parts: readonly SystemPart[],
+  line: number,
+  within: number,
+  rendered: string,
+): number | undefined {
+  const found = partWithLine(parts, within);
+  if (found === undefined) return undefined;
+  const { text } = found.part;
+  const trimmed = text.trim();
   const at = trimmed === '' ? -1 : rendered.indexOf(trimmed);
   if (at < 0) return undefined;
-  const origin = at - system.indexOf(trimmed);
-  const lines = system.split('\n');
-  const lengthOf = (count: number): number =>
-    Math.min(
-      system.length,
-      lines.slice(0, count).reduce((length, line) => length + line.length + 1, 0),
-    );
-  return { start: origin + lengthOf(index), end: origin + lengthOf(Math.max(end, index + 1)) };
+  const before = text.split('\n').slice(0, line - found.linesBefore);
+  const length = before.reduce((sum, { length: characters }) => sum + characters + 1, 0);
+  return at - text.indexOf(trimmed) + Math.min(text.length, length);
 }
 
 /** A removed last tool has no place of its own; what is left of the list ends there. */
