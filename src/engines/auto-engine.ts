@@ -106,8 +106,8 @@ export class AutoEngine implements Engine {
     return this.#chosen?.noteCount(facts, kind, matched) ?? [];
   }
 
-  idsVerified(facts: ModelFacts): boolean {
-    return this.#chosen?.idsVerified(facts) ?? true;
+  idsVerified(facts: ModelFacts, kind?: string): boolean {
+    return this.#chosen?.idsVerified(facts, kind) ?? true;
   }
 
   async ready(): Promise<{ ready: boolean; reason: string }> {

@@ -55,7 +55,13 @@ export type EngineEvent =
       readonly modelName: string;
       readonly what: 'template' | 'bos' | 'context' | 'build' | 'markers' | 'restart';
     }
-  | { readonly event: 'ids-unverified' | 'ids-verified' | 'memoising-off'; readonly modelName: string }
+  | {
+      readonly event: 'ids-unverified' | 'ids-verified';
+      readonly modelName: string;
+      /** The kind of route whose ids they are. */
+      readonly route: string;
+    }
+  | { readonly event: 'memoising-off'; readonly modelName: string }
   | { readonly event: 'oracle-unavailable' | 'oracle-available'; readonly reason: string };
 
 export interface Engine {
@@ -80,8 +86,11 @@ export interface Engine {
   noteReply(status: number | undefined): void;
   /** The engine's own count against ours; returns what changed in how far the ids are trusted. */
   noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[];
-  /** False once the engine's counts have contradicted our ids several times in a row. */
-  idsVerified(facts: ModelFacts): boolean;
+  /**
+   * False once the engine's counts have contradicted our ids several times in a row: on routes of this kind, or without
+   * one on any.
+   */
+  idsVerified(facts: ModelFacts, kind?: string): boolean;
   /** True if the engine answers at all; asks nothing that wakes or loads a model. */
   ready(): Promise<{ readonly ready: boolean; readonly reason: string }>;
   close(): Promise<void>;

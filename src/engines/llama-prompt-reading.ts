@@ -9,6 +9,7 @@ import { leadingMarkerIds } from '../tokens/markers.ts';
 import type { SegmentCache, TokenizeOptions } from '../tokens/segment-cache.ts';
 
 import type { AskContext, PromptReading } from './engine.ts';
+import { chatBodyOf } from './llama-chat-body.ts';
 import { withoutLargeMedia } from './llama-media.ts';
 import { OracleFailure, type LlamaOracle } from './llama-oracle.ts';
 import type { MarkerScout } from './marker-scout.ts';
@@ -68,7 +69,7 @@ export class LlamaPromptReading implements PromptReading {
     }
   }
 
-  /** The same bytes that the generation route gets, so that the template sees the same request. */
+  /** A chat's bytes are those that the generation route gets, so that the template sees the same request. */
   async #render(): Promise<string> {
     const { oracle, request, routedModel, context, confirmed } = this.#options;
     if (request.kind !== 'chat') throw new Error('only a chat is rendered');
@@ -76,7 +77,9 @@ export class LlamaPromptReading implements PromptReading {
       const body = withoutLargeMedia(request);
       // Not even sent: what can't fit into the context is refused by the engine, and reading it costs much.
       if (body.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/apply-template');
-      this.#rendered = confirmed().then(() => oracle.render(body, routedModel !== undefined, context));
+      this.#rendered = confirmed().then(() =>
+        oracle.render(chatBodyOf(request, body, routedModel), routedModel !== undefined, context),
+      );
     }
     return this.#rendered;
   }

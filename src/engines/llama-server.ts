@@ -1,9 +1,11 @@
 /** The adapter of llama-server: the one place that knows how its answers become facts and token ids. */
 import { createHash } from 'node:crypto';
 
+import { createAnthropicReplyReader } from '../exchange/anthropic-reply.ts';
 import { createOpenAiReplyReader } from '../exchange/openai-reply.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader } from '../exchange/reply.ts';
+import { createResponsesReplyReader } from '../exchange/responses-reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
 import { unknown, type Unknown } from '../exchange/token-read.ts';
@@ -106,8 +108,16 @@ export class LlamaServerEngine implements Engine {
   }
 
   replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader {
-    if (route.dialect === 'native') return createLlamaNativeReplyReader({ retainedBytes });
-    return createOpenAiReplyReader({ shape: request.kind, retainedBytes });
+    switch (route.dialect) {
+      case 'native':
+        return createLlamaNativeReplyReader({ retainedBytes });
+      case 'anthropic':
+        return createAnthropicReplyReader({ retainedBytes });
+      case 'responses':
+        return createResponsesReplyReader({ retainedBytes });
+      case 'openai':
+        return createOpenAiReplyReader({ shape: request.kind, retainedBytes });
+    }
   }
 
   async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {
@@ -146,13 +156,15 @@ export class LlamaServerEngine implements Engine {
   noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[] {
     const known = this.#models.byIdentity(facts.identity);
     if (known === undefined) return [];
-    const changes = matched ? known.trust.countMatched(kind) : known.trust.countMismatched(kind);
-    this.#report(facts, changes);
+    const changes = matched
+      ? known.trust.countMatched(kind)
+      : known.trust.countMismatched(kind, !portedKinds.has(kind));
+    this.#report(facts, changes, kind);
     return changes;
   }
 
-  idsVerified(facts: ModelFacts): boolean {
-    return this.#models.byIdentity(facts.identity)?.trust.verified ?? true;
+  idsVerified(facts: ModelFacts, kind?: string): boolean {
+    return this.#models.byIdentity(facts.identity)?.trust.verified(kind) ?? true;
   }
 
   async ready(): Promise<{ ready: boolean; reason: string }> {
@@ -237,14 +249,17 @@ export class LlamaServerEngine implements Engine {
     };
   }
 
-  #report(facts: ModelFacts, changes: readonly TrustChange[]): void {
+  #report({ modelName }: ModelFacts, changes: readonly TrustChange[], route = ''): void {
+    const { onEvent } = this.#dependencies;
     for (const change of changes) {
-      const event =
-        change === 'unverified' ? 'ids-unverified' : change === 'verified' ? 'ids-verified' : 'memoising-off';
-      this.#dependencies.onEvent({ event, modelName: facts.modelName });
+      if (change === 'memoising-off') onEvent({ event: change, modelName });
+      else onEvent({ event: `ids-${change}`, modelName, route });
     }
   }
 }
+
+/** Routes whose bodies we convert as the engine does: where the counts differ, the conversion is the first suspect. */
+const portedKinds: ReadonlySet<string> = new Set(['messages', 'responses']);
 
 async function orUnknown<Answer>(ask: () => Promise<Answer>): Promise<Answer | Unknown> {
   try {

@@ -1,28 +1,37 @@
 /**
- * How far a model's ids are trusted. Memoising ends at the first mismatch with the engine; after several of one kind
- * the ids are unverified, and strict mode stops blocking on them. Pure state, one object per model identity.
+ * How far a model's ids are trusted. Memoising ends at the first mismatch with the engine; after several on one route
+ * the ids of that route are unverified, and strict mode stops blocking on them. Pure state, one object per model.
  */
 
-/** Count mismatches in a row on one route after which the model's ids count as unverified. */
+/** Count mismatches in a row on one route after which its ids count as unverified. */
 const unverifiedAfter = 3;
 /** Matches in a row after which they count as verified again. */
 const verifiedAfter = 10;
 
 export type TrustChange = 'memoising-off' | 'unverified' | 'verified';
 
+interface RouteTrust {
+  mismatchesInARow: number;
+  matchesInARow: number;
+  verified: boolean;
+}
+
 export class TokenTrust {
   #memoising = true;
-  #verified = true;
-  readonly #mismatchesInARow = new Map<string, number>();
-  #matchesInARow = 0;
+  readonly #routes = new Map<string, RouteTrust>();
 
   get memoising(): boolean {
     return this.#memoising;
   }
 
-  /** False once the engine's own counts have contradicted ours several times in a row. */
-  get verified(): boolean {
-    return this.#verified;
+  /**
+   * False once the engine's own counts have contradicted ours several times in a row.
+   * @param route kept apart from others: what is wrong on one (how its bodies are read) need not be on another. Without
+   * one: false if any route's ids are unverified
+   */
+  verified(route?: string): boolean {
+    const routes = route === undefined ? [...this.#routes.values()] : [this.#routes.get(route)];
+    return routes.every((trust) => trust?.verified !== false);
   }
 
   /** The sampled window, tokenized whole, gave other ids than its segments. */
@@ -30,25 +39,34 @@ export class TokenTrust {
     return this.#stopMemoising();
   }
 
-  countMatched(kind: string): TrustChange[] {
-    this.#mismatchesInARow.delete(kind);
-    this.#matchesInARow += 1;
-    if (this.#verified || this.#matchesInARow < verifiedAfter) return [];
-    this.#verified = true;
+  countMatched(route: string): TrustChange[] {
+    const trust = this.#trustIn(route);
+    trust.mismatchesInARow = 0;
+    trust.matchesInARow += 1;
+    if (trust.verified || trust.matchesInARow < verifiedAfter) return [];
+    trust.verified = true;
     return ['verified'];
   }
 
-  /** `kind` keeps kinds of traffic apart: a route whose counts mean something else must not be masked by others. */
-  countMismatched(kind: string): TrustChange[] {
-    this.#matchesInARow = 0;
-    const inARow = (this.#mismatchesInARow.get(kind) ?? 0) + 1;
-    this.#mismatchesInARow.set(kind, inARow);
-    const changes = this.#stopMemoising();
-    if (inARow >= unverifiedAfter && this.#verified) {
-      this.#verified = false;
+  /** @param doubtsMemory false where another reason than memoised segments is the likely one */
+  countMismatched(route: string, doubtsMemory = true): TrustChange[] {
+    const trust = this.#trustIn(route);
+    trust.matchesInARow = 0;
+    trust.mismatchesInARow += 1;
+    const changes = doubtsMemory ? this.#stopMemoising() : [];
+    if (trust.mismatchesInARow >= unverifiedAfter && trust.verified) {
+      trust.verified = false;
       changes.push('unverified');
     }
     return changes;
+  }
+
+  #trustIn(route: string): RouteTrust {
+    const known = this.#routes.get(route);
+    if (known !== undefined) return known;
+    const trust = { mismatchesInARow: 0, matchesInARow: 0, verified: true };
+    this.#routes.set(route, trust);
+    return trust;
   }
 
   #stopMemoising(): TrustChange[] {

@@ -2,7 +2,7 @@
 import { LlamaServerEngine } from '../../src/engines/llama-server.ts';
 import type { AskContext, EngineEvent } from '../../src/engines/engine.ts';
 import { OracleClient } from '../../src/engines/oracle-client.ts';
-import { readRequest } from '../../src/exchange/request-reader.ts';
+import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest } from '../../src/exchange/request.ts';
 import type { HeadRead, TokenRead } from '../../src/exchange/token-read.ts';
 
@@ -35,8 +35,9 @@ export function openAdapter(
   return { engine, counted, answers, events };
 }
 
-export function typed(kind: 'chat' | 'completion', body: object): GenerationRequest {
-  const reading = readRequest(Buffer.from(JSON.stringify(body)), kind);
+export function typed(kind: RequestKind, body: object | string): GenerationRequest {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const reading = readRequest(Buffer.from(text), kind);
   if (!reading.readable) throw new Error(`the test's own body is unreadable: ${reading.reason}`);
   return reading.request;
 }
