@@ -37,6 +37,8 @@ export interface GatedEngine {
   hold(...paths: readonly string[]): Gate;
   /** Requests for this path are answered with this JSON from now on, and do not reach the engine. */
   answer(path: string, json: object): void;
+  /** Connections are closed in the middle of the reply to requests for this path, which do not reach the engine. */
+  breakOff(path: string): void;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
   const seen: SeenRequest[] = [];
   const gates: { readonly paths: readonly string[]; readonly pass: () => Promise<void> }[] = [];
   const answers = new Map<string, object>();
+  const broken = new Set<string>();
   const upstream = typeof engine === 'string' ? () => engine : engine;
 
   async function carry(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -58,6 +61,11 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     seen.push({ method, path, target, headers });
     for (const gate of gates.filter(({ paths }) => paths.includes(path))) await gate.pass();
     if (incoming.destroyed && !incoming.complete) return;
+    if (broken.has(path)) {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+      response.write('{"prompt":"', () => response.destroy());
+      return;
+    }
     const answer = answers.get(path);
     if (answer !== undefined) {
       incoming.resume();
@@ -109,6 +117,9 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     },
     answer: (path, json) => {
       answers.set(path, json);
+    },
+    breakOff: (path) => {
+      broken.add(path);
     },
     close: async () => {
       server.closeAllConnections();
