@@ -25,6 +25,19 @@ describe('withoutLargeMedia', () => {
     );
   });
 
+  it("cuts the sources of Anthropic's images, in results of tools too", () => {
+    const picture = (data: string): object => ({ type: 'image', source: { type: 'base64', data } });
+    const messages = (data: string): string =>
+      JSON.stringify({
+        messages: [
+          { role: 'user', content: [picture(data), { type: 'tool_result', content: [picture(data)] }] },
+        ],
+      });
+    const reading = readRequest(Buffer.from(messages('A'.repeat(100_000))), 'messages');
+    assert.ok(reading.readable && reading.request.kind === 'chat');
+    assert.equal(withoutLargeMedia(reading.request).toString(), messages('AA=='));
+  });
+
   it('takes the same image twice as two', () => {
     const request = chatOf(body(image(100_000), image(100_000)));
     assert.ok(withoutLargeMedia(request).length < 400);
