@@ -146,7 +146,10 @@ describe('llama-server token truth', { skip }, () => {
     const before = counted.engine;
     const ids = await idsOf(engine, typed('chat', { messages: S[2] }));
     assert.equal(ids.length, 59);
-    assert.ok(counted.engine - before <= ids.length - earlier.length, `${counted.engine - before} tokens asked`);
+    assert.ok(
+      counted.engine - before <= ids.length - earlier.length,
+      `${counted.engine - before} tokens asked`,
+    );
   });
 
   const piece = fc.oneof(
