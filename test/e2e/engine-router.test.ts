@@ -80,12 +80,11 @@ describe('a router', { skip }, () => {
       await proxied.metric('tokenweir_model_info', { model_name: 'without-bos', adds_bos: 'false' }),
       1,
     );
-    assert.ok(
-      gated.seen.every(
-        ({ method, target }) =>
-          method !== 'POST' || !target.startsWith('/tokenize') || target.includes('autoload=false'),
-      ),
+    const aboutModels = gated.seen.filter(
+      ({ path, target }) => /^\/(tokenize|apply-template)$/.test(path) || target.startsWith('/props?model='),
     );
+    assert.ok(aboutModels.length > 0);
+    for (const { target } of aboutModels) assert.match(target, /[?&]autoload=false$/);
   });
 
   it('answers for models that it does not have, and for requests that name none', async (t) => {

@@ -121,6 +121,21 @@ describe('a client that leaves', { skip }, () => {
     assert.equal(await proxied.metric('tokenweir_session_lookups_total', { source: 'ancestor' }), 1);
   });
 
+  it('has its turn remembered as soon as the engine generates, while the stream still runs', async (t) => {
+    const proxied = await openProxy(t, (await engine.server()).url);
+    await learnt(proxied);
+    const leaving = new AbortController();
+    const reply = await fetch(`${proxied.url}/completion`, {
+      method: 'POST',
+      body: JSON.stringify({ prompt: `${turn}runs`, stream: true, ...endless }),
+      signal: leaving.signal,
+    });
+    await reply.body?.getReader().read();
+    await complete(proxied, { prompt: `${turn}runs<|end|><|user|>Again<|end|><|assistant|>` });
+    assert.equal(await proxied.metric('tokenweir_session_lookups_total', { source: 'ancestor' }), 1);
+    leaving.abort();
+  });
+
   it('ends its request upstream before the first byte of the reply', async (t) => {
     const server = await engine.server();
     const proxied = await openProxy(t, server.url);

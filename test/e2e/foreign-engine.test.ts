@@ -1,0 +1,41 @@
+// An upstream that no adapter knows, or that the operator names: traffic passes, and it is said what can't be known.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { withBos } from '../support/byte-models.ts';
+import { chat, complete } from '../support/exchanges.ts';
+import { answerOk, startUpstream } from '../support/fake-upstream.ts';
+import { openProxy } from '../support/open-proxy.ts';
+import { realEngine } from '../support/real-engine.ts';
+
+const engine = await realEngine(withBos.file);
+const { skip } = engine;
+const hi = { messages: [{ role: 'user', content: 'Hi' }] };
+
+describe('an engine that nobody knows', { skip }, () => {
+  it('is passed through, with the reason', async (t) => {
+    const foreign = await startUpstream((exchange) =>
+      exchange.target === '/props' ? exchange.reply('404 Not Found', '', '{}') : answerOk(exchange),
+    );
+    t.after(() => foreign.close());
+    const proxied = await openProxy(t, foreign.url);
+    const answer = await chat(proxied, hi);
+    assert.equal(answer.text, '{"ok":true}');
+    assert.equal(answer.said.inspection, 'unknown;engine-cannot');
+    assert.equal(await proxied.metric('tokenweir_inspection_unknown_total', { reason: 'engine-cannot' }), 1);
+    // It is told, not asked for every request.
+    await chat(proxied, hi);
+    assert.equal(foreign.exchanges.filter(({ target }) => target === '/props').length, 1);
+  });
+
+  it('is taken for what the operator says it is', async (t) => {
+    const settings = { ENGINE_KIND: 'llama-server' };
+    const proxied = await openProxy(t, (await engine.server()).url, settings);
+    assert.equal((await complete(proxied, { prompt: 'Hi' })).said.inspection, 'ok');
+    const foreign = await startUpstream(answerOk);
+    t.after(() => foreign.close());
+    const mistaken = await openProxy(t, foreign.url, settings);
+    const answer = await chat(mistaken, hi);
+    assert.equal(answer.text, '{"ok":true}');
+    assert.equal(answer.said.inspection, 'unknown;engine-cannot');
+  });
+});
