@@ -86,7 +86,9 @@ if (process.argv[2] === 'send') {
     const lag = monitorEventLoopDelay({ resolution: 5 });
     const child = fork(import.meta.filename, ['send', subject.url, shape, String(bodies)]);
     const results: string[] = [];
-    child.on('message', (result) => results.push(String(result)));
+    child.on('message', (result) =>
+      results.push(typeof result === 'string' ? result : JSON.stringify(result)),
+    );
     lag.enable();
     await once(child, 'exit');
     lag.disable();
