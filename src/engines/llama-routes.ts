@@ -4,8 +4,8 @@ import { passRoute, type Route } from '../exchange/route.ts';
 const chat: Route = { kind: 'chat', inspected: true, dialect: 'openai' };
 const native: Route = { kind: 'completion', inspected: true, dialect: 'native' };
 const openAiText: Route = { kind: 'completion', inspected: true, dialect: 'openai' };
-const messages: Route = { kind: 'messages', inspected: false, dialect: 'anthropic' };
-const responses: Route = { kind: 'responses', inspected: false, dialect: 'responses' };
+const messages: Route = { kind: 'messages', inspected: true, dialect: 'anthropic' };
+const responses: Route = { kind: 'responses', inspected: true, dialect: 'responses' };
 const infill: Route = { kind: 'infill', inspected: false, dialect: 'native' };
 
 const generationRoutes: ReadonlyMap<string, Route> = new Map([
