@@ -15,7 +15,10 @@ export interface ProbeQuestions {
 }
 
 export interface ProbeInput {
-  readonly template: string;
+  /** '' if the model has none; undefined if the engine does not show it. */
+  readonly template: string | undefined;
+  /** Token texts that the engine lists; candidates for markers beside those that are rendered. */
+  readonly tokenTexts?: readonly string[];
   readonly bosText: string;
   readonly eosText: string;
 }
@@ -70,7 +73,7 @@ const toolConversation = [
 export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): Promise<ProbedFacts> {
   const renderings = await renderConversations(input, questions);
   const candidates = new Set([input.bosText, input.eosText].filter((text) => text !== ''));
-  for (const text of [input.template, ...renderings.all]) {
+  for (const text of [input.template ?? '', ...renderings.all, ...(input.tokenTexts ?? [])]) {
     for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
     if (candidates.size >= mostCandidates) break;
   }
@@ -80,7 +83,7 @@ export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): 
   // model it is no BOS, and two of them are nobody's mistake.
   const named = markers.find((marker) => marker.text === input.bosText);
   const bos =
-    named !== undefined && (added.prefix.includes(named.id) || /\bbos_token\b/.test(input.template))
+    named !== undefined && (added.prefix.includes(named.id) || /\bbos_token\b/.test(input.template ?? ''))
       ? named
       : undefined;
   const eos = markers.find((marker) => marker.text === input.eosText);

@@ -7,15 +7,9 @@ import type { UnknownReason } from '../exchange/token-read.ts';
 
 import type { AskContext, ServedModel, TokenizationView, TokenPiece } from './engine.ts';
 import type { OracleAnswer, OracleClient, OracleName } from './oracle-client.ts';
+import { OracleFailure } from './oracle-failure.ts';
 
-/** A question that got no usable answer. Caught at the adapter's surface, where it becomes an unknown. */
-export class OracleFailure extends Error {
-  readonly reason: UnknownReason;
-  constructor(reason: UnknownReason, question: string) {
-    super(`${question} gave no usable answer: ${reason}`);
-    this.reason = reason;
-  }
-}
+export { OracleFailure };
 
 /** The part of `/props` that facts are made of. */
 export interface LlamaProps {

@@ -10,7 +10,17 @@ import { unknown, type Unknown, type UnknownReason } from '../exchange/token-rea
 import { CircuitBreaker } from './circuit-breaker.ts';
 
 /** Which question is asked; a metric label. */
-export const oracleNames = ['health', 'props', 'models', 'apply-template', 'tokenize', 'detokenize'] as const;
+export const oracleNames = [
+  'health',
+  'props',
+  'models',
+  'apply-template',
+  'tokenize',
+  'detokenize',
+  'version',
+  'tokenizer-info',
+  'metrics',
+] as const;
 export type OracleName = (typeof oracleNames)[number];
 
 /** How a question ended; a metric label. */
@@ -27,6 +37,8 @@ export interface OracleQuestion {
   /** Path with query, below the upstream's base path. */
   readonly path: string;
   readonly body?: string | Buffer;
+  /** True for an answer that is no JSON: it is given as one string. */
+  readonly plainText?: boolean;
   /** `authorization`, `x-api-key`: the client's own, else the operator's. */
   readonly credentials: Readonly<Record<string, string>>;
   /** Ends the call early; the engine then sees the connection close. */
@@ -136,7 +148,7 @@ export class OracleClient {
       signal,
     });
     const text = await response.body.text();
-    return readAnswer(response.statusCode, text);
+    return readAnswer(response.statusCode, text, question.plainText === true);
   }
 
   async #enter(signal: AbortSignal): Promise<void> {
@@ -166,7 +178,8 @@ export class OracleClient {
   }
 }
 
-function readAnswer(status: number, text: string): OracleAnswer {
+function readAnswer(status: number, text: string, plainText: boolean): OracleAnswer {
+  if (plainText && status === 200) return { known: true, status, json: text };
   let json: Json;
   try {
     json = JSON.parse(text) as Json;

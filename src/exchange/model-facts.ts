@@ -47,6 +47,8 @@ export interface ModelFacts {
   /** Context per slot in tokens; 0 if not told. */
   readonly contextTokens: number;
   readonly slots: number;
+  /** Prompts are kept in whole blocks of this many ids; 0: none are kept. Absent where single ids are, or if not told. */
+  readonly cacheBlockTokens?: number;
   /** Text that stands for media in a rendered prompt; differs per process on llama-server. '' if none. */
   readonly mediaMarker: string;
 }

@@ -19,7 +19,17 @@ export type CountCheckResult = (typeof countCheckResults)[number];
 export const inspectionStages = ['read', 'ask', 'session', 'detect', 'decide', 'whole'] as const;
 export type InspectionStage = (typeof inspectionStages)[number];
 
-export const oracleNames = ['health', 'props', 'models', 'apply-template', 'tokenize', 'detokenize'] as const;
+export const oracleNames = [
+  'health',
+  'props',
+  'models',
+  'apply-template',
+  'tokenize',
+  'detokenize',
+  'version',
+  'tokenizer-info',
+  'metrics',
+] as const;
 export type OracleName = (typeof oracleNames)[number];
 
 export const oracleResults = ['ok', 'refused', 'error', 'timeout', 'unreachable', 'breaker-open'] as const;

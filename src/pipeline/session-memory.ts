@@ -45,7 +45,7 @@ export class SessionMemory {
     const match = await this.#options.store.lookup(query);
     this.#queries.set(exchange, query);
     exchange.session = match;
-    exchange.reusableTokens = reusableTokens(match.commonTokens, known.ids.length);
+    exchange.reusableTokens = reusableTokens(match.commonTokens, known.ids.length, facts.cacheBlockTokens);
     this.#options.onLookup(match.ancestor === undefined ? 'new' : match.keySource);
   }
 

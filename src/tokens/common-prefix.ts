@@ -21,7 +21,9 @@ function commonRun(a: Uint32Array, b: Uint32Array, offset: number): number {
 /**
  * Lower bound of the prompt ids that an engine can reuse: the shared ones, but never all, since the last id is always
  * evaluated again to predict what comes after it.
+ * @param blockTokens only whole blocks of this many ids are kept; 0 if nothing is
  */
-export function reusableTokens(commonTokens: number, promptTokens: number): number {
-  return Math.max(0, Math.min(commonTokens, promptTokens - 1));
+export function reusableTokens(commonTokens: number, promptTokens: number, blockTokens = 1): number {
+  const most = Math.max(0, Math.min(commonTokens, promptTokens - 1));
+  return blockTokens > 0 ? most - (most % blockTokens) : 0;
 }

@@ -42,4 +42,12 @@ describe('reusableTokens', () => {
     assert.equal(reusableTokens(4, 10), 4);
     assert.equal(reusableTokens(0, 0), 0);
   });
+
+  it('counts whole blocks only, where blocks are what an engine keeps', () => {
+    // Measured on vLLM with blocks of 32: 100 ids twice, and then their first 96.
+    assert.equal(reusableTokens(100, 100, 32), 96);
+    assert.equal(reusableTokens(96, 96, 32), 64);
+    assert.equal(reusableTokens(31, 100, 32), 0);
+    assert.equal(reusableTokens(100, 100, 0), 0);
+  });
 });
