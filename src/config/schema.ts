@@ -12,7 +12,7 @@ import { byteSize, flag, oneOf, ratio, section, text, wholeNumber } from './valu
 
 const modes = ['observe', 'strict'] as const;
 /** `auto` asks the upstream what it is; the others say it. */
-const engineKinds = ['auto', 'llama-server'] as const;
+const engineKinds = ['auto', 'llama-server', 'vllm'] as const;
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

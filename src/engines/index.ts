@@ -4,8 +4,10 @@ import { unknown } from '../exchange/token-read.ts';
 import { AutoEngine, type Candidate } from './auto-engine.ts';
 import type { Engine } from './engine.ts';
 import { LlamaServerEngine, type EngineDependencies } from './llama-server.ts';
+import { readTokens } from './vllm-oracle.ts';
+import { VllmEngine } from './vllm.ts';
 
-export const engineKinds = ['auto', 'llama-server'] as const;
+export const engineKinds = ['auto', 'llama-server', 'vllm'] as const;
 export type EngineKind = (typeof engineKinds)[number];
 
 export interface OpenEngineOptions extends EngineDependencies {
@@ -25,6 +27,8 @@ export const usualPorts: readonly { readonly port: number; readonly engine: stri
 export function openEngine(options: OpenEngineOptions): Engine {
   const llamaServer = new LlamaServerEngine(options);
   if (options.kind === 'llama-server') return llamaServer;
+  const vllm = new VllmEngine(options);
+  if (options.kind === 'vllm') return vllm;
   const candidates: Candidate[] = [
     {
       engine: llamaServer,
@@ -44,6 +48,22 @@ export function openEngine(options: OpenEngineOptions): Engine {
         }
         if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
         // Other answers without our shape come from a server that is not this one.
+        if (answer.status !== undefined && answer.status !== 503) return { known: true, recognised: false };
+        return unknown(answer.reason);
+      },
+    },
+    {
+      engine: vllm,
+      recognise: async (context) => {
+        const answer = await options.client.ask({
+          oracle: 'tokenize',
+          method: 'POST',
+          path: '/tokenize',
+          body: '{"prompt":"x"}',
+          credentials: context.credentials,
+        });
+        if (answer.known) return { known: true, recognised: readTokens(answer.json) !== undefined };
+        if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
         if (answer.status !== undefined && answer.status !== 503) return { known: true, recognised: false };
         return unknown(answer.reason);
       },

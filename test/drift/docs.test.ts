@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { engineKinds } from '../../src/engines/index.ts';
 import { llamaRouteOf } from '../../src/engines/llama-routes.ts';
+import { vllmRouteOf } from '../../src/engines/vllm-routes.ts';
 import { filesBelow, root } from './source-files.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -62,16 +63,21 @@ describe('docs/engines/', () => {
     assert.deepEqual(filesBelow('docs/engines', '.md'), expected.toSorted());
   });
 
-  it("lists llama-server's generation routes as the adapter knows them", () => {
-    const page = read('docs/engines/llama-server.md');
-    const table = page.slice(page.indexOf('<!-- routes -->'), page.indexOf('<!-- /routes -->'));
-    const rows = [...table.matchAll(/^\| `([^`]+)`\s*\| `([^`]+)`\s*\| (yes|passes)/gm)];
-    for (const [, path = '', kind, inspected] of rows) {
-      const route = llamaRouteOf('POST', path);
-      assert.deepEqual([route.kind, route.inspected], [kind, inspected === 'yes'], path);
-    }
-    const source = read('src/engines/llama-routes.ts');
-    const known = [...source.matchAll(/^ {2}\['([^']+)'/gm)].map(([, path]) => path);
-    assert.deepEqual(rows.map(([, path]) => path).toSorted(), known.toSorted());
-  });
+  for (const [kind, routeOf, file] of [
+    ['llama-server', llamaRouteOf, 'llama-routes.ts'],
+    ['vllm', vllmRouteOf, 'vllm-routes.ts'],
+  ] as const) {
+    it(`lists the generation routes of ${kind} as the adapter knows them`, () => {
+      const page = read(`docs/engines/${kind}.md`);
+      const table = page.slice(page.indexOf('<!-- routes -->'), page.indexOf('<!-- /routes -->'));
+      const rows = [...table.matchAll(/^\| `([^`]+)`\s*\| `([^`]+)`\s*\| (yes|passes)/gm)];
+      for (const [, path = '', routeKind, inspected] of rows) {
+        const route = routeOf('POST', path);
+        assert.deepEqual([route.kind, route.inspected], [routeKind, inspected === 'yes'], path);
+      }
+      const source = read(`src/engines/${file}`);
+      const known = [...source.matchAll(/^ {2}\['([^']+)'/gm)].map(([, path]) => path);
+      assert.deepEqual(rows.map(([, path]) => path).toSorted(), known.toSorted());
+    });
+  }
 });

@@ -1,6 +1,6 @@
 // Opens the real adapter on a real server, and asks it as the pipeline does.
-import { LlamaServerEngine } from '../../src/engines/llama-server.ts';
-import type { AskContext, EngineEvent } from '../../src/engines/engine.ts';
+import { LlamaServerEngine, type EngineDependencies } from '../../src/engines/llama-server.ts';
+import type { AskContext, Engine, EngineEvent } from '../../src/engines/engine.ts';
 import { OracleClient } from '../../src/engines/oracle-client.ts';
 import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest } from '../../src/exchange/request.ts';
@@ -10,7 +10,7 @@ export const context: AskContext = { credentials: {}, signal: new AbortControlle
 
 export function openAdapter(
   url: string,
-  options: { timeoutMs?: number; credentials?: Record<string, string> } = {},
+  options: { timeoutMs?: number; adapter?: new (dependencies: EngineDependencies) => Engine } = {},
 ) {
   const counted = { cache: 0, engine: 0, check: 0 };
   const answers: string[] = [];
@@ -23,7 +23,8 @@ export function openAdapter(
     timeoutMs: () => options.timeoutMs ?? 10_000,
     onAnswer: (oracle, result) => answers.push(`${oracle} ${result}`),
   });
-  const engine = new LlamaServerEngine({
+  const Adapter = options.adapter ?? LlamaServerEngine;
+  const engine: Engine = new Adapter({
     client,
     segmentCacheBytes: 64 * 1024 * 1024,
     digestKey: new Uint8Array(32),
@@ -43,7 +44,7 @@ export function typed(kind: RequestKind, body: object | string): GenerationReque
 }
 
 export async function ask(
-  engine: LlamaServerEngine,
+  engine: Engine,
   request: GenerationRequest,
 ): Promise<{ heads: readonly HeadRead[]; prompts: readonly TokenRead[] } | { reason: string }> {
   const facts = await engine.facts(request.model, context);
@@ -53,7 +54,7 @@ export async function ask(
 }
 
 /** The ids of the only prompt; throws with the reason where they are unknown. */
-export async function idsOf(engine: LlamaServerEngine, request: GenerationRequest): Promise<number[]> {
+export async function idsOf(engine: Engine, request: GenerationRequest): Promise<number[]> {
   const read = await ask(engine, request);
   if ('reason' in read) throw new Error(read.reason);
   const [prompt] = read.prompts;

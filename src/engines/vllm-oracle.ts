@@ -1,0 +1,156 @@
+/**
+ * vLLM's helper endpoints as typed questions (engine-protocols, sections 3.4 and 3.7). Which of them a server has depends
+ * on its version and flags: what is not there is said as absent, and nothing is concluded from a brand.
+ */
+import { isArray, isObject } from '../exchange/body-reader.ts';
+import type { Json } from '../exchange/request.ts';
+
+import type { AskContext } from './engine.ts';
+import type { OracleClient, OracleQuestion } from './oracle-client.ts';
+import { OracleFailure } from './oracle-failure.ts';
+
+/** An entry of `/v1/models`: a served name of the model, or an adapter (LoRA) on it. */
+export interface VllmModel {
+  readonly name: string;
+  /** Folder or hub name of the model or adapter. */
+  readonly root: string;
+  /** The model that an adapter is for; '' for a model. */
+  readonly parent: string;
+  /** 0 if not told: adapters have none of their own. */
+  readonly contextTokens: number;
+}
+
+/** `/tokenizer_info`, which is off unless the operator asks for it. */
+export interface VllmTokenizerInfo {
+  readonly template: string;
+  readonly bosText: string;
+  readonly eosText: string;
+  readonly addedTexts: readonly string[];
+}
+
+export interface VllmTokens {
+  readonly ids: Uint32Array;
+  readonly contextTokens: number;
+}
+
+export class VllmOracle {
+  readonly #client: OracleClient;
+
+  constructor(client: OracleClient) {
+    this.#client = client;
+  }
+
+  async models(context: AskContext): Promise<VllmModel[]> {
+    const answer = await this.#ask({ oracle: 'models', method: 'GET', path: '/v1/models' }, context);
+    const data = isObject(answer) ? answer['data'] : undefined;
+    if (!isArray(data)) throw new OracleFailure('oracle-error', '/v1/models');
+    return data.filter(isObject).map((entry) => ({
+      name: text(entry['id']),
+      root: text(entry['root']),
+      parent: text(entry['parent']),
+      contextTokens: count(entry['max_model_len']),
+    }));
+  }
+
+  /** '' where the endpoint is not there. */
+  async version(context: AskContext): Promise<string> {
+    const answer = await this.#askIfThere({ oracle: 'version', method: 'GET', path: '/version' }, context);
+    return isObject(answer) ? text(answer['version']) : '';
+  }
+
+  /** Undefined where the endpoint is off. */
+  async tokenizerInfo(context: AskContext): Promise<VllmTokenizerInfo | undefined> {
+    const question = { oracle: 'tokenizer-info', method: 'GET', path: '/tokenizer_info' } as const;
+    const answer = await this.#askIfThere(question, context);
+    if (!isObject(answer)) return undefined;
+    const added = answer['added_tokens_decoder'];
+    return {
+      template: text(answer['chat_template']),
+      bosText: text(answer['bos_token']),
+      eosText: text(answer['eos_token']),
+      addedTexts: isObject(added) ? Object.values(added).filter((value) => typeof value === 'string') : [],
+    };
+  }
+
+  /** Ids in a block of the prefix cache; 0 if it is off; undefined where the metrics don't tell. */
+  async cacheBlockTokens(context: AskContext): Promise<number | undefined> {
+    const question = { oracle: 'metrics', method: 'GET', path: '/metrics', plainText: true } as const;
+    const answer = text(await this.#askIfThere(question, context));
+    const labels = /^vllm:cache_config_info\{(.*)\}/m.exec(answer)?.[1];
+    if (labels === undefined) return undefined;
+    if (/\benable_prefix_caching="False"/.test(labels)) return 0;
+    const size = /(?:^|,)block_size="(\d+)"/.exec(labels)?.[1];
+    return size === undefined ? undefined : Number(size);
+  }
+
+  /** Ids of a text; texts of control tokens are recognised always. @param addSpecial with the BOS that raw prompts get */
+  async tokenize(
+    content: string,
+    addSpecial: boolean,
+    model: string,
+    context: AskContext,
+  ): Promise<VllmTokens> {
+    const body = { prompt: content, add_special_tokens: addSpecial, model };
+    return this.tokenizeBody(JSON.stringify(body), context);
+  }
+
+  /** Ids of a chat body as the chat route makes them. */
+  async tokenizeBody(body: string | Buffer, context: AskContext): Promise<VllmTokens> {
+    const answer = await this.#ask({ oracle: 'tokenize', method: 'POST', path: '/tokenize', body }, context);
+    const tokens = readTokens(answer);
+    if (tokens === undefined) throw new OracleFailure('oracle-error', '/tokenize');
+    return tokens;
+  }
+
+  /** Control tokens are written as their texts. */
+  async detokenize(ids: readonly number[], model: string, context: AskContext): Promise<string> {
+    const body = JSON.stringify({ tokens: ids, model });
+    const question = { oracle: 'detokenize', method: 'POST', path: '/detokenize', body } as const;
+    const answer = await this.#ask(question, context);
+    if (!isObject(answer) || typeof answer['prompt'] !== 'string') {
+      throw new OracleFailure('oracle-error', '/detokenize');
+    }
+    return answer['prompt'];
+  }
+
+  /** Undefined for an endpoint that this server has not, or not for everyone. */
+  async #askIfThere(
+    question: Omit<OracleQuestion, 'credentials'>,
+    context: AskContext,
+  ): Promise<Json | undefined> {
+    try {
+      return await this.#ask(question, context);
+    } catch (error) {
+      if (error instanceof OracleFailure && absences.includes(error.reason)) return undefined;
+      throw error;
+    }
+  }
+
+  async #ask(
+    question: Omit<OracleQuestion, 'credentials'>,
+    { credentials, signal }: AskContext,
+  ): Promise<Json> {
+    const answer = await this.#client.ask({ ...question, credentials, signal });
+    if (answer.known) return answer.json;
+    throw new OracleFailure(answer.reason, question.path);
+  }
+}
+
+const absences: readonly string[] = ['oracle-refused', 'oracle-error'];
+
+/** Undefined if the answer is none of `/tokenize`: other engines have an endpoint of that name too. */
+export function readTokens(answer: Json): VllmTokens | undefined {
+  if (!isObject(answer) || typeof answer['max_model_len'] !== 'number') return undefined;
+  const { tokens } = answer;
+  if (!isArray(tokens) || !tokens.every((id) => typeof id === 'number')) return undefined;
+  if (answer['count'] !== tokens.length) return undefined;
+  return { ids: Uint32Array.from(tokens), contextTokens: count(answer['max_model_len']) };
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
+}

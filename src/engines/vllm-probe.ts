@@ -1,0 +1,89 @@
+/**
+ * Model facts of a vLLM by probing. It has no endpoint for a rendered text: the ids of a probe conversation are turned
+ * back into text, and that text is believed only if it has exactly these ids.
+ */
+import type { Marker } from '../exchange/model-facts.ts';
+import { proveBoundaries } from '../tokens/boundary-proof.ts';
+import { markerCandidates } from '../tokens/markers.ts';
+
+import type { AskContext } from './engine.ts';
+import { probeFacts, type ProbedFacts } from './facts-probe.ts';
+import { tokenizeSeparated, type TokenizeOne } from './joined-tokenization.ts';
+import { OracleFailure } from './oracle-failure.ts';
+import type { VllmOracle, VllmTokenizerInfo } from './vllm-oracle.ts';
+
+export interface VllmProbe {
+  readonly facts: ProbedFacts;
+  /** Undefined if the server does not show it. */
+  readonly template: string | undefined;
+}
+
+/** Bounds the calls for a vocabulary in which nothing is a boundary. */
+const mostSeparatorsTried = 6;
+const mostListedTexts = 64;
+
+export async function probeVllm(oracle: VllmOracle, model: string, context: AskContext): Promise<VllmProbe> {
+  const tokenize: TokenizeOne = async (text) => (await oracle.tokenize(text, false, model, context)).ids;
+  const tokenizePrompt: TokenizeOne = async (text) => (await oracle.tokenize(text, true, model, context)).ids;
+  const render = (body: object): Promise<string | undefined> =>
+    renderedText(oracle, JSON.stringify({ ...body, model }), model, context);
+  const info = await oracle.tokenizerInfo(context);
+  const separator = await findSeparator(
+    await render({ messages: [{ role: 'user', content: 'weir' }] }),
+    tokenize,
+  );
+  const input = {
+    template: info?.template,
+    bosText: await bosTextOf(info, await tokenizePrompt(''), (ids) => oracle.detokenize(ids, model, context)),
+    eosText: info?.eosText ?? '',
+    tokenTexts: info?.addedTexts.slice(0, mostListedTexts) ?? [],
+  };
+  const facts = await probeFacts(input, {
+    tokenizeMany: (texts) => tokenizeSeparated(texts, separator, tokenize),
+    tokenizePrompt,
+    render,
+  });
+  return { facts, template: info?.template };
+}
+
+/** A marker proven with one call per text: with it the other proofs take few. */
+async function findSeparator(
+  rendered: string | undefined,
+  tokenize: TokenizeOne,
+): Promise<Marker | undefined> {
+  for (const candidate of markerCandidates(rendered ?? '', mostSeparatorsTried)) {
+    const [proven] = await proveBoundaries([candidate], (texts) => Promise.all(texts.map(tokenize)));
+    if (proven !== undefined) return proven;
+  }
+  return undefined;
+}
+
+async function bosTextOf(
+  info: VllmTokenizerInfo | undefined,
+  added: Uint32Array,
+  detokenize: (ids: readonly number[]) => Promise<string>,
+): Promise<string> {
+  if (info !== undefined && info.bosText !== '') return info.bosText;
+  const [first] = added;
+  return first === undefined ? '' : detokenize([first]);
+}
+
+/** Undefined if the template refuses the body, or if the ids can't be turned back into a text with these ids. */
+async function renderedText(
+  oracle: VllmOracle,
+  body: string,
+  model: string,
+  context: AskContext,
+): Promise<string | undefined> {
+  try {
+    const { ids } = await oracle.tokenizeBody(body, context);
+    const text = await oracle.detokenize([...ids], model, context);
+    const back = await oracle.tokenize(text, false, model, context);
+    return String(back.ids) === String(ids) ? text : undefined;
+  } catch (error) {
+    if (error instanceof OracleFailure && refusals.includes(error.reason)) return undefined;
+    throw error;
+  }
+}
+
+const refusals: readonly string[] = ['oracle-refused', 'oracle-error'];
