@@ -86,7 +86,10 @@ export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** Random per answer, or the clock's. */
-const volatile = new Set(['id', 'tool_call_id', 'toolCallId', 'created', 'timings']);
+const volatile = new Set([
+  ...['id', 'tool_call_id', 'toolCallId', 'tool_use_id', 'call_id', 'item_id'],
+  ...['created', 'created_at', 'completed_at', 'timings'],
+]);
 
 function withoutIdsAndTimes(value: unknown): unknown {
   const text = JSON.stringify(value, (key, member: unknown) => (volatile.has(key) ? undefined : member));
