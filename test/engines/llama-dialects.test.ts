@@ -12,7 +12,7 @@ import {
 } from '../support/dialect-bodies.ts';
 import { postJson } from '../support/post-json.ts';
 import { realEngine, type RealEngine } from '../support/real-engine.ts';
-import { ask, openAdapter, typed } from './engine-under-test.ts';
+import { ask, context, openAdapter, typed } from './engine-under-test.ts';
 
 /** Lets `/slots` show prompts. */
 const env = { LLAMA_SERVER_SLOTS_DEBUG: '1' };
@@ -115,6 +115,23 @@ for (const [family, real] of Object.entries(families)) {
     });
   });
 }
+
+describe('ids that the engine contradicts on one of these routes', { skip }, () => {
+  it('are unverified there alone, and memory goes on', async () => {
+    const { url } = await open(families.qwen3);
+    const { engine, events } = openAdapter(url);
+    const read = await engine.facts(undefined, context);
+    assert.ok(read.known);
+    for (let reply = 0; reply < 3; reply += 1) engine.noteCount(read.facts, 'messages', false);
+    assert.deepEqual(
+      ['messages', 'chat', 'responses'].map((kind) => engine.idsVerified(read.facts, kind)),
+      [false, true, true],
+    );
+    assert.equal(engine.idsVerified(read.facts), false);
+    assert.deepEqual(events.slice(1), [{ event: 'ids-unverified', modelName: 'qwen3', route: 'messages' }]);
+    await engine.close();
+  });
+});
 
 describe('bodies that the engine refuses', { skip }, () => {
   const refused = { messages: refusedMessages, responses: refusedResponses };
