@@ -46,6 +46,8 @@ function createApp(
 ) {
   return Fastify({
     loggerInstance: logger,
+    // No line is ever written per request, so none needs a logger of its own.
+    childLoggerFactory: (parent) => parent,
     logController: new LogController({ disableRequestLogging: true }),
     http: { maxHeaderSize: maxHeadBytes },
     requestTimeout: 0,
