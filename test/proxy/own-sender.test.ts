@@ -14,12 +14,12 @@ const body = { 'content-length': '2', 'content-type': 'application/json; charset
 
 describe('needsOwnSender', () => {
   const plain = [
-    message('GET', '/'),
-    message('GET', '/v1/models/some-model:latest?autoload=false&x=%zz'),
-    message('HEAD', '/props', { 'content-length': '0' }),
+    message('POST', '/v1/models/some-model:latest?autoload=false&x=%zz', body),
     message('POST', '/tokenize', body),
+    message('POST', '/models/unload'),
+    message('OPTIONS', '/props'),
     message('DELETE', '/v1/stream?conv_id=../x'),
-    message('GET', '/a/...b/c.d'),
+    message('PUT', '/a/...b/c.d', body),
   ];
   for (const request of plain) {
     it(`is false for ${request.method} ${request.url}`, () => {
@@ -28,6 +28,9 @@ describe('needsOwnSender', () => {
   }
 
   const odd = [
+    message('GET', '/'),
+    message('GET', '/props?model=x'),
+    message('HEAD', '/props', { 'content-length': '0' }),
     message('GET', '//a'),
     message('GET', '/a/../b'),
     message('GET', '/a/.'),
