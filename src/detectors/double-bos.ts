@@ -39,7 +39,9 @@ function finding(exchange: Exchange, bos: Marker, count: number, promptIndex: nu
     ...(source.field !== undefined && { field: source.field }),
     message: `The prompt starts with ${count} BOS tokens (${bos.text}, id ${bos.id}) where the model was trained on one: ${source.evidence}.`,
     advice: source.advice,
-    ...(source.edits.length > 0 && { repair: { edits: source.edits, removesLeadingTokens: count - 1 } }),
+    ...(source.edits.length > 0 && {
+      repair: { edits: source.edits, proof: { by: 'ids', removesLeadingTokens: count - 1 } },
+    }),
   };
 }
 

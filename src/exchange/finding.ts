@@ -54,6 +54,12 @@ export interface Finding {
 
 export interface Repair {
   readonly edits: readonly Edit[];
-  /** The surplus leading ids that the edits remove; the proof compares against the old ids without them. */
-  readonly removesLeadingTokens: number;
+  readonly proof: RepairProof;
 }
+
+/**
+ * What shows that a repair is exact. `ids`: the prompt's ids are the old ones without this many surplus leading ones.
+ * `rereading`: the repaired request, read and judged again, has lost the finding and gained none.
+ */
+export type RepairProof =
+  { readonly by: 'ids'; readonly removesLeadingTokens: number } | { readonly by: 'rereading' };

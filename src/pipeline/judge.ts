@@ -149,7 +149,7 @@ export class Judge {
     }
   }
 
-  /** Sends the repaired body only if its ids are proven to be the old ones without the surplus. */
+  /** Sends the repaired body only if it is proven that it has lost what was found and nothing else. */
   async #rewrite(
     exchange: Exchange,
     reach: Reach,
@@ -161,7 +161,7 @@ export class Judge {
     const rewrite = request === undefined ? undefined : rewriteBody(request.body, repaired);
     const rereading = rewrite === undefined ? undefined : await stages.reread(rewrite.body);
     if (rewrite === undefined || rereading === undefined) return { action: 'pass' };
-    if (!(await proveRepair(exchange, rereading, rewrite.removedByPrompt))) return { action: 'pass' };
+    if (!(await proveRepair(exchange, rereading, repaired, rewrite.proofs))) return { action: 'pass' };
     const whole = rereading.adopt();
     if (reach === 'whole') {
       // What else is found must be found in what the engine gets, not in what the client sent.

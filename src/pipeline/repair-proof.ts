@@ -1,10 +1,14 @@
 /**
- * The proof that a repair is exact: the repaired request's ids are the old ones without the surplus leading BOS, in
- * every prompt. Where the ids of a long prompt are not known in time, its proven boundaries carry the proof: the
- * surplus markers are tokens of their own, and what stands behind them is the same text in both bodies.
+ * The proof that a repair is exact, by what its finding asks for. By ids: they are the old ones without the surplus
+ * leading BOS; where those of a long prompt are not known in time, its proven boundaries carry the proof: the surplus
+ * markers are tokens of their own, and what stands behind them is the same text in both bodies. By rereading: the
+ * detectors find in the repaired request what they found before, but for what was to be repaired.
  */
+import { detectors } from '../detectors/index.ts';
+import { runDetectors, type Detection } from '../detectors/run.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { HeadRead } from '../exchange/token-read.ts';
+import type { Finding, RepairProof } from '../exchange/finding.ts';
+import type { HeadRead, TokenRead } from '../exchange/token-read.ts';
 import { isRepairProven } from '../policies/rewrite.ts';
 import { deadline } from './deadline.ts';
 import type { Rereading } from './stages.ts';
@@ -12,31 +16,83 @@ import type { Rereading } from './stages.ts';
 /** Repaired prompts consist of known segments, so this is only reached if the engine stalls. */
 const proofMs = 500;
 
+/**
+ * @param repaired the findings whose repairs were made
+ * @param proofs what must be shown of each prompt; one that is not listed must have stayed as it was
+ */
 export async function proveRepair(
-  { heads, prompts }: Exchange,
+  exchange: Exchange,
   rereading: Rereading,
-  removedByPrompt: ReadonlyMap<number, number>,
+  repaired: readonly Finding[],
+  proofs: ReadonlyMap<number, RepairProof>,
 ): Promise<boolean> {
+  const { heads, prompts } = exchange;
   const headsProven =
     rereading.heads.length === heads.length &&
-    heads.every((old, index) => sameHead(old, rereading.heads[index], removedByPrompt.get(index) ?? 0));
+    heads.every((old, index) => isHeadProven(old, rereading.heads[index], proofs.get(index)));
   if (!headsProven) return false;
-  const oldIds = prompts.map((prompt) => (prompt.known ? prompt.ids : undefined));
-  if (oldIds.length === 0 || oldIds.includes(undefined)) return true;
+  // What was found in all of a prompt is only gone if all of it is known again.
+  const byRereading = [...proofs.values()].some(({ by }) => by === 'rereading');
+  const allKnown = prompts.length > 0 && prompts.every(({ known }) => known);
+  if (!allKnown) return !byRereading;
   const reread = await deadline(rereading.prompts(), proofMs);
-  return (
-    reread === undefined ||
-    reread.every((now, index) => {
-      const old = oldIds[index];
-      if (!now.known || old === undefined) return true;
-      return isRepairProven(old, now.ids, removedByPrompt.get(index) ?? 0);
-    })
-  );
+  if (reread === undefined) return !byRereading;
+  const idsProven = prompts.every((old, index) => isPromptProven(old, reread[index], proofs.get(index)));
+  return idsProven && (!byRereading || isFaultGone(exchange, rereading, reread, repaired));
 }
 
-function sameHead(old: HeadRead, now: HeadRead | undefined, removed: number): boolean {
+/** Undefined where ids prove nothing. */
+function removedBy(proof: RepairProof | undefined): number | undefined {
+  if (proof === undefined) return 0;
+  return proof.by === 'ids' ? proof.removesLeadingTokens : undefined;
+}
+
+function isHeadProven(old: HeadRead, now: HeadRead | undefined, proof: RepairProof | undefined): boolean {
   if (now === undefined) return false;
+  const removed = removedBy(proof);
+  if (removed === undefined) return true;
   // A prompt that nothing is cut from is the same bytes; its head may be unknown (media).
   if (!old.known || !now.known) return removed === 0;
   return old.ids.length === 0 ? now.ids.length === 0 : isRepairProven(old.ids, now.ids, removed);
+}
+
+function isPromptProven(old: TokenRead, now: TokenRead | undefined, proof: RepairProof | undefined): boolean {
+  const removed = removedBy(proof);
+  if (removed === undefined || now?.known !== true || !old.known) return true;
+  return isRepairProven(old.ids, now.ids, removed);
+}
+
+/**
+ * True if the detectors, asked about the repaired request, find no more than before, and nothing of what was repaired.
+ * How it compares with earlier turns is not a fault of its own, so it is judged without its session.
+ */
+function isFaultGone(
+  exchange: Exchange,
+  { request, heads }: Rereading,
+  prompts: readonly TokenRead[],
+  repaired: readonly Finding[],
+): boolean {
+  const before: Exchange = { ...exchange };
+  delete before.session;
+  const then = judge(before);
+  const now = judge({ ...before, request, heads, prompts });
+  const allowed = then.findings.map(nameOf);
+  for (const finding of repaired) takeOut(allowed, nameOf(finding));
+  const askedAsBefore = now.skipped.every(({ kind }) => then.skipped.some((one) => one.kind === kind));
+  return askedAsBefore && now.findings.every((finding) => takeOut(allowed, nameOf(finding)));
+}
+
+function judge(exchange: Exchange): Detection {
+  return runDetectors(exchange, { detectors, stage: 'request' });
+}
+
+function nameOf({ kind, cause, promptIndex, field }: Finding): string {
+  return JSON.stringify([kind, cause, promptIndex, field]);
+}
+
+/** @returns false if it is not there */
+function takeOut(names: string[], name: string): boolean {
+  const place = names.indexOf(name);
+  if (place >= 0) names.splice(place, 1);
+  return place >= 0;
 }

@@ -8,7 +8,7 @@ import type { AskContext, Engine, PromptReading } from '../engines/engine.ts';
 import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
 import type { IncomingRequest } from '../exchange/inspection.ts';
 import { readableKinds, type RequestKind } from '../exchange/request-reader.ts';
-import type { RequestReading } from '../exchange/request.ts';
+import type { GenerationRequest, RequestReading } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
 import type { HeadRead, TokenRead, UnknownReason } from '../exchange/token-read.ts';
 import type { InspectionStage } from '../metrics/label-sets.ts';
@@ -35,6 +35,7 @@ export interface Stages {
 
 /** A repaired request, read anew but not yet the exchange's own. */
 export interface Rereading {
+  readonly request: GenerationRequest;
   readonly heads: readonly HeadRead[];
   readonly prompts: () => Promise<readonly TokenRead[]>;
   /** Makes it the exchange's request; resolves when its ids and session are filled. Never rejects. */
@@ -70,6 +71,7 @@ export function runStages(input: StageInput, dependencies: StageDependencies): S
       const prompts = dependencies.engine.read(read.request, exchange.facts, context);
       const heads = await prompts.heads();
       return {
+        request: read.request,
         heads,
         prompts: () => prompts.prompts(),
         adopt: () => {

@@ -1,11 +1,11 @@
 /** Applies the exact repairs of findings to a body, and proves by the new ids that nothing else came of it. */
 import { applyEdits, type Edit } from '../exchange/edits.ts';
-import type { Finding } from '../exchange/finding.ts';
+import type { Finding, RepairProof } from '../exchange/finding.ts';
 
 export interface Rewrite {
   readonly body: Buffer;
-  /** Leading ids that each repaired prompt must lose; prompts that are not listed must stay as they are. */
-  readonly removedByPrompt: ReadonlyMap<number, number>;
+  /** What must be shown of each repaired prompt; prompts that are not listed must stay as they are. */
+  readonly proofs: ReadonlyMap<number, RepairProof>;
 }
 
 /**
@@ -14,20 +14,24 @@ export interface Rewrite {
  */
 export function rewriteBody(body: Buffer, findings: readonly Finding[]): Rewrite | undefined {
   const edits = new Map<string, Edit>();
-  const removedByPrompt = new Map<number, number>();
+  const proofs = new Map<number, RepairProof>();
   for (const { repair, promptIndex } of findings) {
     if (repair === undefined) continue;
     for (const edit of repair.edits)
       edits.set(JSON.stringify([edit.start, edit.end, edit.replacement]), edit);
-    removedByPrompt.set(
-      promptIndex,
-      Math.max(removedByPrompt.get(promptIndex) ?? 0, repair.removesLeadingTokens),
-    );
+    proofs.set(promptIndex, proofOfBoth(proofs.get(promptIndex), repair.proof));
   }
   if (edits.size === 0) return undefined;
   const ordered = [...edits.values()].toSorted((a, b) => a.start - b.start);
   const overlap = ordered.some((edit, index) => edit.start < (ordered[index - 1]?.end ?? 0));
-  return overlap ? undefined : { body: applyEdits(body, ordered), removedByPrompt };
+  return overlap ? undefined : { body: applyEdits(body, ordered), proofs };
+}
+
+/** Of two repairs in one prompt: ids prove nothing where one of them changes others than the leading ones. */
+function proofOfBoth(one: RepairProof | undefined, other: RepairProof): RepairProof {
+  if (one === undefined || other.by === 'rereading') return other;
+  if (one.by === 'rereading') return one;
+  return other.removesLeadingTokens > one.removesLeadingTokens ? other : one;
 }
 
 /**

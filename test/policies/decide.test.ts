@@ -16,7 +16,10 @@ const finding = (more: Partial<Finding> = {}): Finding => ({
   advice: 'Fix.',
   ...more,
 });
-const repair = { edits: [{ start: 1, end: 2, replacement: '' }], removesLeadingTokens: 1 };
+const repair = {
+  edits: [{ start: 1, end: 2, replacement: '' }],
+  proof: { by: 'ids', removesLeadingTokens: 1 },
+} as const;
 const strict = (more: Partial<DecisionInput> = {}): Decision =>
   decide({
     mode: 'strict',

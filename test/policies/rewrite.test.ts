@@ -15,7 +15,7 @@ const repaired = (promptIndex: number, repair?: Repair): Finding => ({
 });
 const cut = (start: number, end: number, removesLeadingTokens = 1): Repair => ({
   edits: [{ start, end, replacement: '' }],
-  removesLeadingTokens,
+  proof: { by: 'ids', removesLeadingTokens },
 });
 const body = Buffer.from('0123456789');
 
@@ -24,10 +24,10 @@ describe('rewriteBody', () => {
     const rewrite = rewriteBody(body, [repaired(1, cut(7, 9)), repaired(0, cut(1, 3, 2)), repaired(2)]);
     assert.equal(rewrite?.body.toString(), '034569');
     assert.deepEqual(
-      [...rewrite.removedByPrompt],
+      [...rewrite.proofs],
       [
-        [1, 1],
-        [0, 2],
+        [1, { by: 'ids', removesLeadingTokens: 1 }],
+        [0, { by: 'ids', removesLeadingTokens: 2 }],
       ],
     );
     assert.equal(body.toString(), '0123456789');
@@ -38,6 +38,18 @@ describe('rewriteBody', () => {
       rewriteBody(body, [repaired(0, cut(1, 3)), repaired(0, cut(1, 3))])?.body.toString(),
       '03456789',
     );
+  });
+
+  it('asks for the proof that holds for all repairs of a prompt', () => {
+    const reread: Repair = { edits: [{ start: 8, end: 9, replacement: '' }], proof: { by: 'rereading' } };
+    const proofOf = (...repairs: Repair[]) =>
+      rewriteBody(
+        body,
+        repairs.map((one) => repaired(0, one)),
+      )?.proofs.get(0);
+    assert.deepEqual(proofOf(cut(1, 2), cut(3, 5, 2)), { by: 'ids', removesLeadingTokens: 2 });
+    assert.deepEqual(proofOf(cut(1, 2), reread), { by: 'rereading' });
+    assert.deepEqual(proofOf(reread, cut(1, 2)), { by: 'rereading' });
   });
 
   it('does nothing without repairs, or if they contradict each other', () => {

@@ -18,8 +18,9 @@ export interface FoundCase extends CleanCase {
   readonly findings: readonly Partial<Finding>[];
   /** The body after all repairs; absent if there must be no repair. */
   readonly repaired?: string;
-  /** Ids per prompt after the repair, for which the detector must find nothing. */
+  /** Ids per prompt after the repair, and the text of the only one: there the detector must find nothing. */
   readonly repairedIds?: readonly (readonly number[])[];
+  readonly repairedText?: string;
 }
 
 export interface DetectorTable {
@@ -46,7 +47,7 @@ export function testDetector(detector: Detector, { clean, found }: DetectorTable
 
 function checkFound(
   detector: Detector,
-  { exchange: shape, findings, repaired, repairedIds }: FoundCase,
+  { exchange: shape, findings, repaired, repairedIds, repairedText }: FoundCase,
 ): void {
   const exchange = buildExchange(shape);
   const actual = detectTwice(detector, exchange);
@@ -68,7 +69,12 @@ function checkFound(
   assert.ok(detector.repairs);
   const body = applyEdits(exchange.request!.body, edits).toString();
   assert.equal(body, repaired);
-  const again = buildExchange({ ...shape, body, ids: repairedIds! });
+  const again = buildExchange({
+    ...shape,
+    body,
+    ids: repairedIds!,
+    ...(repairedText !== undefined && { text: repairedText }),
+  });
   assert.deepEqual(detector.detect(again), [], 'the repaired request still has the finding');
 }
 
