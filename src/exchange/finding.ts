@@ -48,6 +48,11 @@ export interface Finding {
   readonly message: string;
   /** One sentence that says what to change, and who must. */
   readonly advice: string;
+  /**
+   * Present where every such request shows it again, because the model or the engine is like that: the fact's name
+   * within the kind. It is told once per model and engine process. Only for findings that block nothing.
+   */
+  readonly fact?: string;
   /** Present only if the repair is exact: applying the edits to the body removes the finding and nothing else. */
   readonly repair?: Repair;
 }

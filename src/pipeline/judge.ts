@@ -16,6 +16,7 @@ import { rewriteBody } from '../policies/rewrite.ts';
 import type { FindingPublisher } from './finding-publisher.ts';
 import { proveRepair } from './repair-proof.ts';
 import { stopwatch, type Stages } from './stages.ts';
+import { ToldFacts } from './told-facts.ts';
 
 /** How far the inspection came before the decision. */
 export type Reach = 'whole' | 'head' | 'nothing';
@@ -47,6 +48,7 @@ const breakerOpenMs = 60_000;
 export class Judge {
   readonly #parts: JudgeParts;
   readonly #judged = new WeakMap<Exchange, ReadonlySet<FindingKind>>();
+  readonly #told = new ToldFacts();
   #breaker: { readonly of: Config['policies']; readonly breaker: RejectionBreaker } | undefined;
 
   constructor(parts: JudgeParts) {
@@ -109,6 +111,7 @@ export class Judge {
 
   #add(exchange: Exchange, config: Config, findings: readonly Finding[], skipped: Exchange['skipped']): void {
     for (const finding of findings) {
+      if (!this.#told.isNew(exchange, finding)) continue;
       const severity = effectiveSeverity(config, finding.kind, finding.severity);
       exchange.findings.push({ ...finding, severity });
     }
@@ -165,7 +168,10 @@ export class Judge {
     const whole = rereading.adopt();
     if (reach === 'whole') {
       // What else is found must be found in what the engine gets, not in what the client sent.
-      exchange.findings = [...repaired];
+      // Facts of the model hold for both, and are not told again.
+      exchange.findings = exchange.findings.filter(
+        (finding) => finding.fact !== undefined || repaired.includes(finding),
+      );
       this.#judged.set(exchange, new Set(repaired.map(({ kind }) => kind)));
       const result = await whole;
       exchange.inspection = result;
