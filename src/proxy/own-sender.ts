@@ -13,14 +13,11 @@ const plainMediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w-]+=[\w.+-]+)*$/;
 /** Methods whose bodies the framework reads as sent; of the others it drops them. */
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Requests of these methods without a body need none of what the framework does for one, and it took a third longer. */
-const plainReads = new Set(['GET', 'HEAD']);
-
-/** True if @fastify/http-proxy would not carry the request unchanged, or would only be in the way of a plain read. */
+/** True if @fastify/http-proxy would not carry the request unchanged. */
 export function needsOwnSender(request: IncomingMessage): boolean {
   const [path = ''] = (request.url ?? '').split('?', 1);
   if (!plainPath.test(path) || dotSegment.test(path)) return true;
-  if (!hasBody(request)) return plainReads.has(request.method ?? '');
+  if (!hasBody(request)) return false;
   return (
     !bodyMethods.has(request.method ?? '') || !plainMediaType.test(request.headers['content-type'] ?? '')
   );
