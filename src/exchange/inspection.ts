@@ -54,6 +54,6 @@ export interface Inspection {
 
 export interface Inspector {
   routeOf(method: string, path: string): Route;
-  /** `abandoned` fires when the client has left; the verdict is then no longer waited for. */
-  inspect(incoming: IncomingRequest, abandoned: AbortSignal): Inspection;
+  /** A client that leaves is told to the sink; its verdict is then no longer waited for. */
+  inspect(incoming: IncomingRequest): Inspection;
 }

@@ -5,7 +5,9 @@
  */
 import { Client, Pool, type Dispatcher } from 'undici';
 import type { Readable } from 'node:stream';
+import { clientGone, type Departure } from './client-departure.ts';
 import { endToEnd, firstValue, type RawHeaders } from './raw-headers.ts';
+import { UpstreamTalk, type UpstreamReply } from './upstream-reply.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface UpstreamRequest {
@@ -16,15 +18,7 @@ export interface UpstreamRequest {
   readonly headers: RawHeaders;
   readonly body: Buffer | Readable | undefined;
   /** Ends the request upstream at once, in whatever state it is. */
-  readonly abandoned: AbortSignal;
-}
-
-export interface UpstreamReply {
-  readonly status: number;
-  /** Reason phrase as sent, bytes as latin1. */
-  readonly statusText: string;
-  readonly headers: RawHeaders;
-  readonly body: Readable;
+  readonly departure: Departure;
 }
 
 /** Largest head of a request or reply, in bytes. */
@@ -67,30 +61,26 @@ export class Forwarder {
   /**
    * Sends on a connection of its own, closed with the reply: engines close idle connections, and every connection
    * after some requests, at moments that a client can't see; a request lost to that could not be sent again.
-   * @throws the connection's error, or the signal's reason.
+   * @throws the connection's error, or `clientGone`.
    */
   async send(request: UpstreamRequest): Promise<UpstreamReply> {
-    request.abandoned.throwIfAborted();
+    if (request.departure.left) throw clientGone;
     const client = new Client(this.#upstream.origin, {
       ...clientOptions,
       connect: this.#upstream.connect,
       pipelining: 0,
     });
-    // destroy() also ends an attempt to connect, which undici's own signal does not.
-    const close = (): void => {
-      request.abandoned.removeEventListener('abort', close);
-      const reason: unknown = request.abandoned.reason;
-      client.destroy(reason instanceof Error ? reason : null).catch(() => undefined);
+    const close = (reason: Error | null): void => {
+      release();
+      client.destroy(reason).catch(() => undefined);
     };
-    request.abandoned.addEventListener('abort', close);
-    try {
-      const reply = await this.#dispatch(client, request, null);
-      reply.body.once('close', close);
-      return reply;
-    } catch (error) {
-      close();
-      throw error;
-    }
+    // destroy() also ends an attempt to connect, which cancelling the request does not.
+    const release = request.departure.onLeft(() => {
+      close(clientGone);
+    });
+    return this.#dispatch(client, request, () => {
+      close(null);
+    }).reply;
   }
 
   /**
@@ -98,11 +88,18 @@ export class Forwarder {
    * If the engine closes it before any answer, the request is sent once more, on a connection of its own.
    */
   async sendReadOnly(request: UpstreamRequest): Promise<UpstreamReply> {
-    request.abandoned.throwIfAborted();
+    if (request.departure.left) throw clientGone;
+    let release = (): void => undefined;
+    const talk = this.#dispatch(this.#reused, request, () => {
+      release();
+    });
+    release = request.departure.onLeft(() => {
+      talk.cancel(clientGone);
+    });
     try {
-      return await this.#dispatch(this.#reused, request, request.abandoned);
+      return await talk.reply;
     } catch (error) {
-      if (request.abandoned.aborted || !isStaleConnection(error)) throw error;
+      if (error === clientGone || !isStaleConnection(error)) throw error;
       return this.send(request);
     }
   }
@@ -111,11 +108,8 @@ export class Forwarder {
     await this.#reused.destroy();
   }
 
-  async #dispatch(
-    dispatcher: Dispatcher,
-    request: UpstreamRequest,
-    signal: AbortSignal | null,
-  ): Promise<UpstreamReply> {
+  /** What undici can't send at all is told by the talk, like every other failure. */
+  #dispatch(dispatcher: Dispatcher, request: UpstreamRequest, onOver: () => void): UpstreamTalk {
     const { body } = request;
     const headers = endToEnd(
       request.headers,
@@ -125,21 +119,16 @@ export class Forwarder {
     if (injectedKey !== undefined && !carriesCredentials(headers)) {
       headers.push('Authorization', `Bearer ${injectedKey}`);
     }
-    const reply = await dispatcher.request({
-      path: this.#upstream.basePath + request.target,
-      method: request.method,
-      headers,
-      body: body ?? null,
-      signal,
-      responseHeaders: 'raw',
-    });
-    // `responseHeaders: 'raw'` makes this a flat list; undici's types do not say so.
-    const received: unknown = reply.headers;
-    return {
-      status: reply.statusCode,
-      statusText: Buffer.from(reply.statusText).toString('latin1'),
-      headers: Array.isArray(received) ? received.map(String) : [],
-      body: reply.body,
-    };
+    const talk = new UpstreamTalk(body, onOver);
+    dispatcher.dispatch(
+      {
+        path: this.#upstream.basePath + request.target,
+        method: request.method,
+        headers,
+        body: body ?? null,
+      },
+      talk,
+    );
+    return talk;
   }
 }

@@ -7,9 +7,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Inspection, Inspector, IncomingRequest, Verdict } from '../exchange/inspection.ts';
 import type { Outcome } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
-import { watchDeparture } from './client-departure.ts';
+import { Departure } from './client-departure.ts';
 import { errorEnvelope, internalFailure, upstreamFailure, type Failure } from './error-envelope.ts';
-import type { Forwarder, UpstreamReply } from './forward.ts';
+import type { Forwarder } from './forward.ts';
 import {
   holdBody,
   streamBody,
@@ -24,6 +24,7 @@ import { firstValue } from './raw-headers.ts';
 import { relayReply } from './relay-reply.ts';
 import { describeRequest } from './request-facts.ts';
 import { originForm } from './request-target.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
 
 export interface GenerationParts {
   readonly forwarder: Forwarder;
@@ -47,21 +48,17 @@ interface Carriage {
   readonly response: ServerResponse;
   readonly incoming: IncomingRequest;
   readonly holding: Holding;
-  readonly abandoned: AbortSignal;
+  readonly departure: Departure;
   readonly startedAt: number;
 }
 
 /** The verdict, or undefined once the client has left. */
-function untilAbandoned(verdict: Promise<Verdict>, abandoned: AbortSignal): Promise<Verdict | undefined> {
-  if (abandoned.aborted) return Promise.resolve(undefined);
+function untilLeft(verdict: Promise<Verdict>, departure: Departure): Promise<Verdict | undefined> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
+    const release = departure.onLeft(() => {
       resolve(undefined);
-    };
-    abandoned.addEventListener('abort', leave, { once: true });
-    verdict.then(resolve, reject).finally(() => {
-      abandoned.removeEventListener('abort', leave);
     });
+    verdict.then(resolve, reject).finally(release);
   });
 }
 
@@ -74,7 +71,7 @@ export async function carryGeneration(
 ): Promise<void> {
   const receivedAtMs = Date.now();
   const startedAt = performance.now();
-  const abandoned = watchDeparture(request, response);
+  const departure = new Departure(request, response);
   const account = parts.heldBytes.account();
   let inspection: Inspection | undefined;
   let ending: Ending = { outcome: 'proxy-failed', status: internalFailure.status };
@@ -84,8 +81,8 @@ export async function carryGeneration(
       : streamBody(request, 'route-not-inspected');
     const body = holding.held ? holding.body : holding.reason;
     const incoming = describeRequest(request, route, body, receivedAtMs);
-    inspection = parts.inspector.inspect(incoming, abandoned);
-    const carriage = { request, response, incoming, holding, abandoned, startedAt };
+    inspection = parts.inspector.inspect(incoming);
+    const carriage = { request, response, incoming, holding, departure, startedAt };
     ending = await settle(parts, carriage, inspection);
     if (!holding.held) holding.rest.destroy();
   } catch (error) {
@@ -99,8 +96,8 @@ export async function carryGeneration(
 }
 
 async function settle(parts: GenerationParts, carriage: Carriage, inspection: Inspection): Promise<Ending> {
-  const { request, response, incoming, holding, abandoned } = carriage;
-  const verdict = await untilAbandoned(inspection.verdict, abandoned);
+  const { request, response, incoming, holding, departure } = carriage;
+  const verdict = await untilLeft(inspection.verdict, departure);
   if (!verdict) return { outcome: 'client-aborted' };
   if (verdict.action === 'reject') {
     const { status, body, responseHeaders } = verdict;
@@ -114,10 +111,10 @@ async function settle(parts: GenerationParts, carriage: Carriage, inspection: In
       target: originForm(incoming.url),
       headers: request.rawHeaders,
       body: verdict.action === 'rewrite' ? verdict.body : holding.held ? holding.body : holding.rest,
-      abandoned,
+      departure,
     });
   } catch (error) {
-    if (abandoned.aborted) return { outcome: 'client-aborted' };
+    if (departure.left) return { outcome: 'client-aborted' };
     return failUpstream(parts, carriage, error, verdict);
   }
   return stream(parts, carriage, inspection, verdict, reply);
@@ -130,20 +127,20 @@ async function stream(
   verdict: Verdict,
   reply: UpstreamReply,
 ): Promise<Ending> {
-  const { response, incoming, abandoned, startedAt } = carriage;
+  const { response, incoming, departure, startedAt } = carriage;
   const contentType = firstValue(reply.headers, 'content-type').toLowerCase();
   const contentEncoding = firstValue(reply.headers, 'content-encoding').toLowerCase();
   inspection.reply.headers(reply.status, contentType, contentEncoding);
   let started = false;
   try {
-    await relayReply(reply, response, verdict.responseHeaders, (chunk) => {
+    await relayReply(reply, response, departure, verdict.responseHeaders, (chunk) => {
       if (!started) parts.meter.timeToFirstByte(incoming.route.kind, (performance.now() - startedAt) / 1000);
       started = true;
       inspection.reply.chunk(chunk);
     });
     return { outcome: 'completed', status: reply.status };
   } catch (error) {
-    if (abandoned.aborted) return { outcome: 'client-aborted', status: reply.status };
+    if (departure.left) return { outcome: 'client-aborted', status: reply.status };
     if (!response.headersSent) return failUpstream(parts, carriage, error, verdict);
     return { outcome: 'upstream-failed', status: reply.status };
   }

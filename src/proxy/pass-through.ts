@@ -8,9 +8,10 @@ import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import { upstreamFailure } from './error-envelope.ts';
-import type { Forwarder, UpstreamReply } from './forward.ts';
+import type { Forwarder } from './forward.ts';
 import { endToEnd } from './raw-headers.ts';
 import { Untouched } from './untouched.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
 import type { Upstream } from './upstream.ts';
 
 type RequestCallback = (error: Error | null, reply: Dispatcher.ResponseData) => void;
@@ -69,8 +70,8 @@ export async function mountPassThrough(
     passage.untouched.send(forwarder).then(
       (reply) => {
         passage.reply = reply;
-        const head = { statusCode: reply.status, headers: {}, body: reply.body };
-        callback(null, head as Dispatcher.ResponseData);
+        // The plugin only hands this on to `onResponse`, which relays the reply itself.
+        callback(null, { statusCode: reply.status, headers: {} } as Dispatcher.ResponseData);
       },
       (error: unknown) => {
         callback(error instanceof Error ? error : new Error(String(error)), {} as Dispatcher.ResponseData);

@@ -19,17 +19,20 @@ const hopByHop = new Set([
 /** Flat list of names and values, as in node's `rawHeaders`. */
 export type RawHeaders = readonly string[];
 
-function namedByConnection(headers: RawHeaders): Set<string> {
-  const named = new Set<string>();
+const none: ReadonlySet<string> = new Set();
+
+function namedByConnection(headers: RawHeaders): ReadonlySet<string> {
+  let named: Set<string> | undefined;
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at]?.toLowerCase() !== 'connection') continue;
-    for (const token of (headers[at + 1] ?? '').split(',')) named.add(token.trim().toLowerCase());
+    for (const token of (headers[at + 1] ?? '').split(','))
+      (named ??= new Set()).add(token.trim().toLowerCase());
   }
-  return named;
+  return named ?? none;
 }
 
 /** The headers without hop-by-hop fields, without those that `Connection` names, and without `dropped` (lower case). */
-export function endToEnd(headers: RawHeaders, dropped: ReadonlySet<string> = new Set()): string[] {
+export function endToEnd(headers: RawHeaders, dropped = none): string[] {
   const named = namedByConnection(headers);
   const kept: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -4,14 +4,15 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { passRoute } from '../exchange/route.ts';
-import { watchDeparture } from './client-departure.ts';
+import { Departure } from './client-departure.ts';
 import { asteriskFailure, errorEnvelope, upstreamFailure, type Failure } from './error-envelope.ts';
-import type { Forwarder, UpstreamReply } from './forward.ts';
+import type { Forwarder } from './forward.ts';
 import { sendOwnAnswer } from './own-answer.ts';
 import { relayReply } from './relay-reply.ts';
 import { hasBody } from './request-facts.ts';
 import { originForm } from './request-target.ts';
 import { Upload } from './upload.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Methods that may share a connection: they change nothing and can be sent again (RFC 9110, section 9.2.1). */
 const readOnlyMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -19,15 +20,15 @@ const readOnlyMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 export class Untouched {
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #abandoned: AbortSignal;
+  readonly #departure: Departure;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.#response = response;
-    this.#abandoned = watchDeparture(request, response);
+    this.#departure = new Departure(request, response);
   }
 
-  /** @throws the connection's error, or the reason of the client's departure. */
+  /** @throws the connection's error, or `clientGone`. */
   send(forwarder: Forwarder): Promise<UpstreamReply> {
     const method = this.request.method ?? 'GET';
     const carriesBody = hasBody(this.request);
@@ -36,7 +37,7 @@ export class Untouched {
       target: originForm(this.request.url ?? '/'),
       headers: this.request.rawHeaders,
       body: carriesBody ? new Upload(this.request) : undefined,
-      abandoned: this.#abandoned,
+      departure: this.#departure,
     };
     return !carriesBody && readOnlyMethods.has(method)
       ? forwarder.sendReadOnly(upstreamRequest)
@@ -46,7 +47,7 @@ export class Untouched {
   /** Streams the reply; a reply that ends early has closed the client's connection, or becomes a failure. */
   async relay(reply: UpstreamReply): Promise<void> {
     try {
-      await relayReply(reply, this.#response, []);
+      await relayReply(reply, this.#response, this.#departure, []);
     } catch (error) {
       this.fail(upstreamFailure(error));
     }
@@ -54,7 +55,7 @@ export class Untouched {
 
   /** Answers with the failure unless a reply has begun or the client has left. */
   fail(failure: Failure): void {
-    if (this.#response.headersSent || this.#abandoned.aborted) {
+    if (this.#response.headersSent || this.#departure.left) {
       this.#response.destroy();
       return;
     }

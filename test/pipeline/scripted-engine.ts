@@ -103,20 +103,17 @@ export function openPipeline(script: Script, settings: Readonly<Record<string, s
     noted,
     counts,
     inspect: (body: object | Buffer): Inspection =>
-      inspector.inspect(
-        {
-          id: 'r1',
-          receivedAtMs: 0,
-          method: 'POST',
-          path: '/v1/completions',
-          url: '/v1/completions',
-          headers: {},
-          remoteAddress: '127.0.0.1',
-          route,
-          body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
-        },
-        new AbortController().signal,
-      ),
+      inspector.inspect({
+        id: 'r1',
+        receivedAtMs: 0,
+        method: 'POST',
+        path: '/v1/completions',
+        url: '/v1/completions',
+        headers: {},
+        remoteAddress: '127.0.0.1',
+        route,
+        body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
+      }),
     series: async (line: string): Promise<number> => {
       const text = await scrape('text');
       const found = text.split('\n').find((one) => one.startsWith(`tokenweir_${line} `));

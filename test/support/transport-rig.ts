@@ -9,7 +9,6 @@ import { startUpstream, type Answer, type FakeUpstream, type FakeUpstreamOptions
 /** What the inspector was told about one exchange. */
 export interface Seen {
   readonly incoming: IncomingRequest;
-  readonly abandoned: AbortSignal;
   head?: { readonly status: number; readonly contentType: string; readonly contentEncoding: string };
   readonly chunks: Buffer[];
   readonly ends: { readonly outcome: Outcome; readonly status: number | undefined }[];
@@ -35,12 +34,12 @@ export class RecordingInspector implements Inspector {
     return method === 'POST' ? (testRoutes[path] ?? passRoute) : passRoute;
   }
 
-  inspect(incoming: IncomingRequest, abandoned: AbortSignal): ReturnType<Inspector['inspect']> {
+  inspect(incoming: IncomingRequest): ReturnType<Inspector['inspect']> {
     let resolveEnd = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
       resolveEnd = resolve;
     });
-    const seen: Seen = { incoming, abandoned, chunks: [], ends: [], ended };
+    const seen: Seen = { incoming, chunks: [], ends: [], ended };
     this.seen.push(seen);
     return {
       verdict: Promise.resolve(this.verdict(incoming)),
