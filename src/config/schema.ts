@@ -143,6 +143,7 @@ export const configSchema = section({
       .describe('Requests that are not inspected: those that match every key of an entry.'),
   }).prefault({}),
   detectors: section({
+    'context-overflow': detector('context-overflow').prefault({}),
     'count-mismatch': detector('count-mismatch').prefault({}),
     'double-bos': detector('double-bos')
       .safeExtend({
@@ -153,6 +154,7 @@ export const configSchema = section({
       .prefault({}),
     'output-truncated': detector('output-truncated').prefault({}),
     'prefix-break': detector('prefix-break').prefault({}),
+    'prompt-truncated': detector('prompt-truncated').prefault({}),
     'raw-prompt': detector('raw-prompt').prefault({}),
   } satisfies Record<FindingKind, z.ZodType>).prefault({}),
   policies: section({

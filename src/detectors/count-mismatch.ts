@@ -1,4 +1,4 @@
-/** Finds prompts whose length by the engine's account differs from the ids that were read. */
+/** Finds prompts whose length by the engine's account differs from the ids that were read, but for truncated ones. */
 import { checkCounts } from './count-check.ts';
 import type { Detector } from './detector.ts';
 
@@ -12,15 +12,17 @@ export const countMismatch: Detector = {
   detect(exchange) {
     const check = checkCounts(exchange);
     if (check.result !== 'mismatch') return [];
-    return check.differences.map(({ promptIndex, told, known }) => ({
-      kind: 'count-mismatch',
-      cause: told < known ? 'engine-fewer' : 'engine-more',
-      severity: 'warning',
-      culprit: 'engine',
-      promptIndex,
-      message: `The engine counts ${told} prompt tokens and the ids that were read are ${known}, a difference of ${Math.abs(told - known)}.`,
-      advice:
-        'Do not rely on this model\'s other findings until it is explained: run "tokenweir doctor" against the engine, and report the engine\'s build and the model.',
-    }));
+    return check.differences
+      .filter(({ truncated }) => !truncated)
+      .map(({ promptIndex, told, known }) => ({
+        kind: 'count-mismatch',
+        cause: told < known ? 'engine-fewer' : 'engine-more',
+        severity: 'warning',
+        culprit: 'engine',
+        promptIndex,
+        message: `The engine counts ${told} prompt tokens and the ids that were read are ${known}, a difference of ${Math.abs(told - known)}.`,
+        advice:
+          'Do not rely on this model\'s other findings until it is explained: run "tokenweir doctor" against the engine, and report the engine\'s build and the model.',
+      }));
   },
 };

@@ -2,8 +2,11 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding, FindingKind, Severity } from '../exchange/finding.ts';
 
-/** The input that must be known before a detector is asked; where it is unknown the runner skips it with the reason. */
-export type Need = 'head' | 'rendered' | 'ids' | 'session' | 'reply';
+/**
+ * The input that must be known before a detector is asked; where it is unknown the runner skips it with the reason.
+ * `answer` is a reply or the engine's error in its place.
+ */
+export type Need = 'head' | 'rendered' | 'ids' | 'session' | 'reply' | 'answer';
 
 export interface Detector {
   readonly kind: FindingKind;

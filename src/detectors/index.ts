@@ -1,15 +1,19 @@
 /** The list of all detectors, in alphabetical order. Adding one here is the only registration there is. */
+import { contextOverflow } from './context-overflow.ts';
 import { countMismatch } from './count-mismatch.ts';
 import type { Detector } from './detector.ts';
 import { doubleBos } from './double-bos.ts';
 import { outputTruncated } from './output-truncated.ts';
 import { prefixBreak } from './prefix-break.ts';
+import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
 
 export const detectors: readonly Detector[] = [
+  contextOverflow,
   countMismatch,
   doubleBos,
   outputTruncated,
   prefixBreak,
+  promptTruncated,
   rawPrompt,
 ];

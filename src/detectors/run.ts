@@ -61,7 +61,7 @@ interface NeedState {
 }
 
 function needState(need: Need, exchange: Exchange): NeedState {
-  if (need === 'reply') return replyState(exchange);
+  if (need === 'reply' || need === 'answer') return replyState(need, exchange);
   if (exchange.facts === undefined) return { ask: false, reason: inspectionReason(exchange) };
   if (need === 'session') {
     // A batch of prompts has no session, and is then not skipped: there is nothing that could have been known.
@@ -93,7 +93,7 @@ function inspectionReason({ inspection }: Exchange): UnknownReason {
   return inspection.result === 'unknown' ? inspection.reason : 'facts-missing';
 }
 
-function replyState({ request, reply, inspection }: Exchange): NeedState {
+function replyState(need: 'reply' | 'answer', { request, reply, inspection }: Exchange): NeedState {
   if (request === undefined) {
     return { ask: false, reason: inspection.result === 'unknown' ? inspection.reason : 'unreadable-body' };
   }
@@ -105,8 +105,9 @@ function replyState({ request, reply, inspection }: Exchange): NeedState {
     case 'unexpected-shape':
       return { ask: false, reason: 'unreadable-body' };
     case 'engine-error':
+      // It generated nothing, so there is nothing to judge but the error itself.
+      return { ask: need === 'answer' };
     case undefined:
-      // An engine's error generated nothing, so there is nothing to judge.
-      return { ask: reply !== undefined && reply.unreadReason === undefined };
+      return { ask: reply !== undefined };
   }
 }

@@ -3,7 +3,7 @@
  * the while; what can't be said is said as a reason.
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader } from '../exchange/reply.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import { passRoute, type Route } from '../exchange/route.ts';
 import { unknown, type Unknown, type UnknownReason } from '../exchange/token-read.ts';
@@ -77,8 +77,8 @@ export class AutoEngine implements Engine {
     return this.#served().read(request, facts, context);
   }
 
-  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader {
-    return this.#served().replyReader(route, request, retainedBytes);
+  replyReader(route: Route, request: GenerationRequest, reading: ReplyReading): ReplyReader {
+    return this.#served().replyReader(route, request, reading);
   }
 
   async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {

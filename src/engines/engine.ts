@@ -1,6 +1,6 @@
 /** What the rest of the product may ask of an engine. Only this folder knows which engine it is. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader } from '../exchange/reply.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
 import type { HeadRead, TokenRead, Unknown } from '../exchange/token-read.ts';
@@ -71,7 +71,7 @@ export interface Engine {
   /** Facts of the model that the request is for; learnt on first need, kept until the engine changes. */
   facts(model: string | undefined, context: AskContext): Promise<FactsRead>;
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading;
-  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader;
+  replyReader(route: Route, request: GenerationRequest, reading: ReplyReading): ReplyReader;
   /** The texts of single ids, for an operator who asked to see them. Empty if the engine can't be asked. */
   pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]>;
   /** A text tokenized in every way the engine has, for people who compare. Adds no finding and remembers nothing. */

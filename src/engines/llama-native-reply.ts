@@ -6,16 +6,11 @@ import { isArray, isObject } from '../exchange/body-reader.ts';
 import { count, readCounts, readProgress } from '../exchange/engine-counts.ts';
 import { ReplyChoices } from '../exchange/reply-choices.ts';
 import { createFedReplyReader, type PartMeaning, type ReplyDialect } from '../exchange/reply-feed.ts';
-import type { FinishReason, ReplyReader } from '../exchange/reply.ts';
+import type { FinishReason, ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import type { Json, JsonObject } from '../exchange/request.ts';
 
-export interface LlamaNativeReplyOptions {
-  /** Bound for what is kept: one event, or the body, and generated ids. */
-  readonly retainedBytes: number;
-}
-
-export function createLlamaNativeReplyReader({ retainedBytes }: LlamaNativeReplyOptions): ReplyReader {
-  return createFedReplyReader(new LlamaNativeDialect(retainedBytes), retainedBytes);
+export function createLlamaNativeReplyReader(reading: ReplyReading): ReplyReader {
+  return createFedReplyReader(new LlamaNativeDialect(reading), reading);
 }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = { eos: 'stop', word: 'stop', limit: 'length' };
@@ -26,7 +21,7 @@ class LlamaNativeDialect implements ReplyDialect {
   /** Choices whose final object has come. */
   readonly #final = new Set<number>();
 
-  constructor(retainedBytes: number) {
+  constructor({ retainedBytes }: ReplyReading) {
     this.choices = new ReplyChoices(retainedBytes);
   }
 

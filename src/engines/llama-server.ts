@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createAnthropicReplyReader } from '../exchange/anthropic-reply.ts';
 import { createOpenAiReplyReader } from '../exchange/openai-reply.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader } from '../exchange/reply.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import { createResponsesReplyReader } from '../exchange/responses-reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
@@ -27,6 +27,7 @@ import { FreshProps } from './fresh-props.ts';
 import { createLlamaNativeReplyReader } from './llama-native-reply.ts';
 import { LlamaOracle, OracleFailure, type LlamaProps } from './llama-oracle.ts';
 import { LlamaPromptReading } from './llama-prompt-reading.ts';
+import { readLlamaRefusal } from './llama-refusal.ts';
 import { llamaRouteOf } from './llama-routes.ts';
 import { MarkerScout } from './marker-scout.ts';
 import { ModelRegistry, type KnownModel } from './model-registry.ts';
@@ -107,16 +108,17 @@ export class LlamaServerEngine implements Engine {
     });
   }
 
-  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader {
+  replyReader(route: Route, request: GenerationRequest, given: ReplyReading): ReplyReader {
+    const reading: ReplyReading = { ...given, readRefusal: readLlamaRefusal };
     switch (route.dialect) {
       case 'native':
-        return createLlamaNativeReplyReader({ retainedBytes });
+        return createLlamaNativeReplyReader(reading);
       case 'anthropic':
-        return createAnthropicReplyReader({ retainedBytes });
+        return createAnthropicReplyReader(reading);
       case 'responses':
-        return createResponsesReplyReader({ retainedBytes });
+        return createResponsesReplyReader(reading);
       case 'openai':
-        return createOpenAiReplyReader({ shape: request.kind, retainedBytes });
+        return createOpenAiReplyReader({ ...reading, shape: request.kind });
     }
   }
 

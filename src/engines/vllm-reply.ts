@@ -3,11 +3,11 @@
  * tokens are summed over the prompts, its completion tokens over all choices (measured on 0.32.0).
  */
 import { createOpenAiReplyReader } from '../exchange/openai-reply.ts';
-import type { ChoiceReply, Reply, ReplyReader } from '../exchange/reply.ts';
+import type { ChoiceReply, Reply, ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 
-export function createVllmReplyReader(request: GenerationRequest, retainedBytes: number): ReplyReader {
-  const inner = createOpenAiReplyReader({ shape: request.kind, retainedBytes });
+export function createVllmReplyReader(request: GenerationRequest, reading: ReplyReading): ReplyReader {
+  const inner = createOpenAiReplyReader({ ...reading, shape: request.kind });
   const prompts = request.kind === 'completion' ? request.prompts.length : 1;
   return {
     start: (status, contentType, contentEncoding) => {

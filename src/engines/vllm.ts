@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 import { createAnthropicReplyReader } from '../exchange/anthropic-reply.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader } from '../exchange/reply.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import { createResponsesReplyReader } from '../exchange/responses-reply.ts';
 import type { Route } from '../exchange/route.ts';
@@ -27,6 +27,7 @@ import { orUnknown } from './oracle-failure.ts';
 import { VllmOracle } from './vllm-oracle.ts';
 import { probeVllm } from './vllm-probe.ts';
 import { VllmPromptReading } from './vllm-prompt-reading.ts';
+import { readVllmRefusal } from './vllm-refusal.ts';
 import { createVllmReplyReader } from './vllm-reply.ts';
 import { vllmRouteOf } from './vllm-routes.ts';
 import { VllmSignatures, type VllmIdentity } from './vllm-signature.ts';
@@ -100,15 +101,16 @@ export class VllmEngine implements Engine {
     });
   }
 
-  replyReader(route: Route, request: GenerationRequest, retainedBytes: number): ReplyReader {
+  replyReader(route: Route, request: GenerationRequest, given: ReplyReading): ReplyReader {
+    const reading: ReplyReading = { ...given, readRefusal: readVllmRefusal };
     switch (route.dialect) {
       case 'anthropic':
-        return createAnthropicReplyReader({ retainedBytes });
+        return createAnthropicReplyReader(reading);
       case 'responses':
-        return createResponsesReplyReader({ retainedBytes });
+        return createResponsesReplyReader(reading);
       case 'openai':
       case 'native':
-        return createVllmReplyReader(request, retainedBytes);
+        return createVllmReplyReader(request, reading);
     }
   }
 

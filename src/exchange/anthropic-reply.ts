@@ -6,16 +6,11 @@ import { isArray, isObject } from './body-reader.ts';
 import { count } from './engine-counts.ts';
 import { ReplyChoices, type ChoiceCounts, type ChoiceDraft } from './reply-choices.ts';
 import { createFedReplyReader, type PartMeaning, type ReplyDialect } from './reply-feed.ts';
-import type { FinishReason, ReplyReader } from './reply.ts';
+import type { FinishReason, ReplyReader, ReplyReading } from './reply.ts';
 import type { Json, JsonObject } from './request.ts';
 
-export interface AnthropicReplyOptions {
-  /** Bound for what is kept: one event, or the body, and tool arguments. */
-  readonly retainedBytes: number;
-}
-
-export function createAnthropicReplyReader({ retainedBytes }: AnthropicReplyOptions): ReplyReader {
-  return createFedReplyReader(new AnthropicDialect(retainedBytes), retainedBytes);
+export function createAnthropicReplyReader(reading: ReplyReading): ReplyReader {
+  return createFedReplyReader(new AnthropicDialect(reading), reading);
 }
 
 const stopReasons: Readonly<Record<string, FinishReason>> = {
@@ -31,7 +26,7 @@ class AnthropicDialect implements ReplyDialect {
   /** Indexes of begun calls of which no arguments have come yet. */
   readonly #bareCalls = new Set<number>();
 
-  constructor(retainedBytes: number) {
+  constructor({ retainedBytes }: ReplyReading) {
     this.choices = new ReplyChoices(retainedBytes);
   }
 

@@ -8,10 +8,12 @@ export const culprits = ['client', 'template', 'engine', 'model-file'] as const;
 export type Culprit = (typeof culprits)[number];
 
 export const findingKinds = [
+  'context-overflow',
   'count-mismatch',
   'double-bos',
   'output-truncated',
   'prefix-break',
+  'prompt-truncated',
   'raw-prompt',
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];

@@ -6,17 +6,15 @@ import { isArray, isObject } from './body-reader.ts';
 import { readCounts, readProgress } from './engine-counts.ts';
 import { ReplyChoices, type ChoiceDraft } from './reply-choices.ts';
 import { createFedReplyReader, type PartMeaning, type ReplyDialect } from './reply-feed.ts';
-import type { FinishReason, ReplyReader } from './reply.ts';
+import type { FinishReason, ReplyReader, ReplyReading } from './reply.ts';
 import type { Json, JsonObject } from './request.ts';
 
-export interface OpenAiReplyOptions {
+export interface OpenAiReplyOptions extends ReplyReading {
   readonly shape: 'chat' | 'completion';
-  /** Bound for what is kept: one event, or the body, and tool arguments. */
-  readonly retainedBytes: number;
 }
 
-export function createOpenAiReplyReader({ shape, retainedBytes }: OpenAiReplyOptions): ReplyReader {
-  return createFedReplyReader(new OpenAiDialect(shape, retainedBytes), retainedBytes);
+export function createOpenAiReplyReader(options: OpenAiReplyOptions): ReplyReader {
+  return createFedReplyReader(new OpenAiDialect(options), options);
 }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -33,7 +31,7 @@ class OpenAiDialect implements ReplyDialect {
   /** Index of the choice that finished last: a usage chunk without choices belongs to it. */
   #finished = 0;
 
-  constructor(shape: 'chat' | 'completion', retainedBytes: number) {
+  constructor({ shape, retainedBytes }: OpenAiReplyOptions) {
     this.#shape = shape;
     this.choices = new ReplyChoices(retainedBytes);
   }

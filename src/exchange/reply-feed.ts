@@ -5,7 +5,7 @@
 import { isObject, parseJson } from './body-reader.ts';
 import { KeptJson } from './kept-json.ts';
 import type { ReplyChoices } from './reply-choices.ts';
-import type { Reply, ReplyReader } from './reply.ts';
+import type { ContextRefusal, Reply, ReplyReader, ReplyReading } from './reply.ts';
 import type { Json, JsonObject } from './request.ts';
 import { createSseReader, type SseReader } from './sse.ts';
 
@@ -30,14 +30,18 @@ export interface ReplyDialect {
   readLastMembers(members: JsonObject): PartMeaning;
 }
 
-export function createFedReplyReader(dialect: ReplyDialect, retainedBytes: number): ReplyReader {
-  return new FedReplyReader(dialect, retainedBytes);
+export function createFedReplyReader(dialect: ReplyDialect, reading: ReplyReading): ReplyReader {
+  return new FedReplyReader(dialect, reading);
 }
 
-/** States: not started, then one of unread, events, one body; `end` is the last call. */
+/** An error is short; of a longer one nothing is read. */
+const mostErrorBytes = 65_536;
+
+/** States: not started, then one of unread, events, one body, an error's body; `end` is the last call. */
 class FedReplyReader implements ReplyReader {
   readonly #dialect: ReplyDialect;
   readonly #retainedBytes: number;
+  readonly #readRefusal: ReplyReading['readRefusal'];
   #status = 0;
   #hasGeneration = false;
   #isDone = false;
@@ -46,10 +50,14 @@ class FedReplyReader implements ReplyReader {
   #events: SseReader | undefined;
   /** Present for a JSON body that is read. */
   #body: KeptJson | undefined;
+  /** Present for an error that came as one. */
+  #errorBody: KeptJson | undefined;
+  #refusal: ContextRefusal | undefined;
 
-  constructor(dialect: ReplyDialect, retainedBytes: number) {
+  constructor(dialect: ReplyDialect, { retainedBytes, readRefusal }: ReplyReading) {
     this.#dialect = dialect;
     this.#retainedBytes = retainedBytes;
+    this.#readRefusal = readRefusal;
   }
 
   get started(): boolean {
@@ -58,8 +66,11 @@ class FedReplyReader implements ReplyReader {
 
   start(status: number, contentType: string, contentEncoding: string): void {
     this.#status = status;
-    if (status >= 400) this.#unread = 'engine-error';
-    else if (contentEncoding !== '' && contentEncoding !== 'identity') this.#unread = 'compressed';
+    const isCompressed = contentEncoding !== '' && contentEncoding !== 'identity';
+    if (status >= 400) {
+      this.#unread = 'engine-error';
+      if (!isCompressed) this.#errorBody = new KeptJson(Math.min(mostErrorBytes, this.#retainedBytes));
+    } else if (isCompressed) this.#unread = 'compressed';
     else if (contentType.startsWith('text/event-stream')) {
       this.#events = createSseReader(this.#retainedBytes, (data) => {
         this.#readEvent(data);
@@ -70,12 +81,15 @@ class FedReplyReader implements ReplyReader {
   push(chunk: Buffer): void {
     this.#events?.push(chunk);
     this.#body?.push(chunk);
+    this.#errorBody?.push(chunk);
     // So much is no error: the model wrote it.
     if (this.#body?.isWhole === false) this.#hasGeneration = true;
   }
 
   end(cut: boolean): Reply {
     if (this.#body !== undefined) this.#readBody(this.#body, cut);
+    const error = this.#errorBody?.value();
+    if (error !== undefined && 'whole' in error && isObject(error.whole)) this.#noteError(error.whole);
     const drafts = this.#dialect.choices.all;
     const dropped = this.#events?.droppedEvents ?? 0;
     const lacksCounts = drafts.length === 0 || drafts.some((draft) => !draft.hasPromptCount);
@@ -89,6 +103,7 @@ class FedReplyReader implements ReplyReader {
       complete: this.#isComplete(cut),
       choices: drafts.map((draft) => draft.result(isWhole)),
       ...(this.#unread === undefined ? {} : { unreadReason: this.#unread }),
+      ...(this.#refusal === undefined ? {} : { refusal: this.#refusal }),
     };
   }
 
@@ -105,7 +120,15 @@ class FedReplyReader implements ReplyReader {
     }
     // llama-server starts the stream of several prompts with `data: null`.
     const event = parseJson(data);
-    if (isObject(event)) this.#note(this.#dialect.readEvent(event));
+    if (!isObject(event)) return;
+    const meaning = this.#dialect.readEvent(event);
+    if (meaning === 'error') this.#noteError(event);
+    this.#note(meaning);
+  }
+
+  /** @param carrier the object whose `error` it is */
+  #noteError({ error }: JsonObject): void {
+    if (isObject(error)) this.#refusal ??= this.#readRefusal?.(error);
   }
 
   #readBody(body: KeptJson, cut: boolean): void {

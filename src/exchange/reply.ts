@@ -1,4 +1,5 @@
 /** What the engine said about its own work: filled by the adapter's reply reader while the bytes stream by. */
+import type { JsonObject } from './request.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'other';
 
@@ -23,6 +24,15 @@ export interface ChoiceReply {
   readonly hasToolCalls: boolean;
 }
 
+/** The engine refused a request as too long for its context, in its own numbers; absent where it gives none. */
+export interface ContextRefusal {
+  /** Tokens of the prompt; engines that stop counting early give a lower bound. */
+  readonly promptTokens?: number;
+  /** Tokens that the answer may take, where the engine counts them in. */
+  readonly answerTokens?: number;
+  readonly contextTokens?: number;
+}
+
 export interface Reply {
   readonly status: number;
   /** True once any generation data has arrived: the engine then has the prompt in its cache. */
@@ -32,6 +42,16 @@ export interface Reply {
   readonly choices: readonly ChoiceReply[];
   /** The reply was not readable (compressed, larger than what is kept, not the expected shape); counts are absent. */
   readonly unreadReason?: 'compressed' | 'too-large' | 'unexpected-shape' | 'engine-error';
+  /** Only with `engine-error`: the error says that the request does not fit into the context. */
+  readonly refusal?: ContextRefusal;
+}
+
+/** How a reply is to be read. */
+export interface ReplyReading {
+  /** Bound for what is kept: one event, or the body, tool arguments and generated ids. */
+  readonly retainedBytes: number;
+  /** Reads an error in the engine's own shape; undefined if it is about something else. */
+  readonly readRefusal?: (error: JsonObject) => ContextRefusal | undefined;
 }
 
 /** How an exchange ended. */

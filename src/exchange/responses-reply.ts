@@ -6,16 +6,11 @@ import { isArray, isObject } from './body-reader.ts';
 import { count, readCounts } from './engine-counts.ts';
 import { ReplyChoices, type ChoiceCounts, type ChoiceDraft } from './reply-choices.ts';
 import { createFedReplyReader, type PartMeaning, type ReplyDialect } from './reply-feed.ts';
-import type { ReplyReader } from './reply.ts';
+import type { ReplyReader, ReplyReading } from './reply.ts';
 import type { Json, JsonObject } from './request.ts';
 
-export interface ResponsesReplyOptions {
-  /** Bound for what is kept: one event, or the body, and tool arguments. */
-  readonly retainedBytes: number;
-}
-
-export function createResponsesReplyReader({ retainedBytes }: ResponsesReplyOptions): ReplyReader {
-  return createFedReplyReader(new ResponsesDialect(retainedBytes), retainedBytes);
+export function createResponsesReplyReader(reading: ReplyReading): ReplyReader {
+  return createFedReplyReader(new ResponsesDialect(reading), reading);
 }
 
 /** Events that end a stream; each carries the response with its status and usage. */
@@ -27,7 +22,7 @@ class ResponsesDialect implements ReplyDialect {
   /** Calls by the id of their item. */
   readonly #calls = new Map<string, number>();
 
-  constructor(retainedBytes: number) {
+  constructor({ retainedBytes }: ReplyReading) {
     this.choices = new ReplyChoices(retainedBytes);
   }
 

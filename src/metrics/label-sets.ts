@@ -52,10 +52,12 @@ export type FactName = (typeof factNames)[number];
 
 /** The severities that each kind can have without the operator's doing; their series start at 0. */
 export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> = {
+  'context-overflow': ['warning', 'error'],
   'count-mismatch': ['warning'],
   'double-bos': ['error'],
   'output-truncated': ['info', 'warning', 'error'],
   'prefix-break': ['info', 'warning'],
+  'prompt-truncated': ['error'],
   'raw-prompt': ['info', 'warning'],
 };
 

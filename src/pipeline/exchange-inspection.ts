@@ -44,7 +44,9 @@ export class ExchangeInspection implements Inspection {
           parts.engine.noteReply(status);
           const { route, request } = parts.exchange;
           if (request === undefined) return;
-          this.#reader = parts.engine.replyReader(route, request, parts.config.limits.retainedBytes);
+          this.#reader = parts.engine.replyReader(route, request, {
+            retainedBytes: parts.config.limits.retainedBytes,
+          });
           this.#reader.start(status, contentType, contentEncoding);
         });
       },

@@ -22,9 +22,11 @@ export async function settle(dependencies: SettleDependencies, exchange: Exchang
   const { facts, reply, route } = exchange;
   const checks = reply?.complete === true && exchange.action !== 'reject' ? [checkCounts(exchange)] : [];
   if (facts !== undefined) {
-    for (const { result } of checks) {
-      if (result === 'match' || result === 'mismatch') {
-        engine.noteCount(facts, route.kind, result === 'match');
+    for (const check of checks) {
+      if (check.result === 'match') engine.noteCount(facts, route.kind, true);
+      // That the engine cut a prompt says nothing against the ids of the whole.
+      else if (check.result === 'mismatch' && check.differences.some(({ truncated }) => !truncated)) {
+        engine.noteCount(facts, route.kind, false);
       }
     }
     meter.idsVerified(exchange.modelName, engine.idsVerified(facts));

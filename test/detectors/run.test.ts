@@ -1,6 +1,7 @@
 // Who is asked, who is skipped and why, and what the operator's settings change.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { countMismatch } from '../../src/detectors/count-mismatch.ts';
 import type { Detector } from '../../src/detectors/detector.ts';
 import { detectors } from '../../src/detectors/index.ts';
 import { runDetectors, type Detection, type DetectorRun } from '../../src/detectors/run.ts';
@@ -93,13 +94,29 @@ describe('runDetectors', () => {
     } as const;
     for (const [unreadReason, reason] of Object.entries(reasons)) {
       exchange.reply = { ...buildReply({ choices: [] }), unreadReason: unreadReason as keyof typeof reasons };
+      const { skipped } = run(exchange, { stage: 'reply' });
+      const asked = detectors.filter(({ stage }) => stage === 'reply');
       assert.deepEqual(
-        run(exchange, { stage: 'reply' }).skipped.map((one) => one.reason),
-        [reason, reason],
+        skipped,
+        asked.map(({ kind }) => ({ kind, reason })),
       );
     }
-    exchange.reply = { ...buildReply({ choices: [] }), unreadReason: 'engine-error' };
-    assert.deepEqual(run(exchange, { stage: 'reply' }), { findings: [], skipped: [] });
+  });
+
+  it("shows the engine's error to those that ask for an answer of any kind, and to no others", () => {
+    const exchange = buildExchange(doubled);
+    exchange.reply = { ...buildReply({ status: 400 }), unreadReason: 'engine-error' };
+    const asked: string[] = [];
+    const judge = (need: Detector['need']): Detector => ({
+      ...countMismatch,
+      need,
+      detect: () => {
+        asked.push(need);
+        return [];
+      },
+    });
+    const { skipped } = run(exchange, { stage: 'reply', detectors: [judge('reply'), judge('answer')] });
+    assert.deepEqual([asked, skipped], [['answer'], []]);
   });
 
   it('asks for rendered text only where there is some', () => {

@@ -15,10 +15,12 @@ import { Conversations } from '../support/qwen3-sessions.ts';
 
 /** Part of the public contract: a changed line here is a breaking change. */
 const pinnedSeverities = {
+  'context-overflow': 'error',
   'count-mismatch': 'warning',
   'double-bos': 'error',
   'output-truncated': 'error',
   'prefix-break': 'warning',
+  'prompt-truncated': 'error',
   'raw-prompt': 'warning',
 };
 
@@ -53,13 +55,28 @@ const choice = z.strictObject({
   hasReasoning: z.boolean().exactOptional(),
   hasToolCalls: z.boolean().exactOptional(),
 });
+/** For examples of long prompts, of which only the length matters. */
+const idsOfLength = z
+  .strictObject({ length: z.int() })
+  .transform(({ length }) => Array.from({ length }, (_, index) => index));
+const errorReply = z.strictObject({
+  status: z.int(),
+  refusal: z.strictObject({
+    promptTokens: z.int().exactOptional(),
+    answerTokens: z.int().exactOptional(),
+    contextTokens: z.int().exactOptional(),
+  }),
+});
 const oneExchange = z.strictObject({
   facts: z.enum(Object.keys(factsOf) as [Family]),
   route: z.enum(['chat', 'completion']),
   body,
   text: z.string().exactOptional(),
-  ids: z.array(z.union([z.array(z.int()), z.enum(unknownReasons)])).exactOptional(),
-  reply: z.strictObject({ complete: z.boolean().exactOptional(), choices: z.array(choice) }).exactOptional(),
+  ids: z.array(z.union([z.array(z.int()), idsOfLength, z.enum(unknownReasons)])).exactOptional(),
+  reply: z
+    .strictObject({ complete: z.boolean().exactOptional(), choices: z.array(choice) })
+    .or(errorReply)
+    .exactOptional(),
   finds: expected.exactOptional(),
 });
 const conversation = z.strictObject({ turns: z.array(body).min(2), finds: expected.exactOptional() });

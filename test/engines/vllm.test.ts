@@ -294,7 +294,9 @@ describe('vLLM replies', () => {
       digestKey: new Uint8Array(32),
       onEvent: () => undefined,
       onTokenized: () => undefined,
-    }).replyReader({ kind, inspected: true, dialect: 'openai' }, typed(kind, sent ?? {}), 1 << 20);
+    }).replyReader({ kind, inspected: true, dialect: 'openai' }, typed(kind, sent ?? {}), {
+      retainedBytes: 1 << 20,
+    });
     reader.start(200, stream ? 'text/event-stream; charset=utf-8' : 'application/json', '');
     reader.push(Buffer.from(reply));
     const read = reader.end(false);

@@ -46,8 +46,7 @@ export function openPipeline(script: Script, settings: Readonly<Record<string, s
       heads: script.heads ?? (() => Promise.resolve([{ known: true, ids: [2, 105] }])),
       prompts: script.prompts ?? (() => Promise.resolve([known(2, 105, 2364)])),
     }),
-    replyReader: (_route, request, retainedBytes) =>
-      createOpenAiReplyReader({ shape: request.kind, retainedBytes }),
+    replyReader: (_route, request, reading) => createOpenAiReplyReader({ ...reading, shape: request.kind }),
     explain: () => Promise.resolve([]),
     models: () => Promise.resolve([]),
     pieces: () => Promise.resolve([]),

@@ -115,7 +115,7 @@ export interface ExchangeShape {
   /** The rendered text of the only prompt. */
   readonly text?: string;
   readonly modelKind?: 'instruct' | 'base';
-  readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices: readonly Partial<ChoiceReply>[] };
+  readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices?: readonly Partial<ChoiceReply>[] };
   readonly session?: Exchange['session'];
 }
 
@@ -167,7 +167,7 @@ export function buildReply(reply: NonNullable<ExchangeShape['reply']>): Reply {
     started: true,
     complete: true,
     ...reply,
-    choices: reply.choices.map((choice, index) => ({
+    choices: (reply.choices ?? []).map((choice, index) => ({
       index,
       hasAnswerText: true,
       hasReasoning: false,

@@ -1,0 +1,34 @@
+/**
+ * Reads vLLM's error for a request that is longer than the model's context, out of its text: its error has no fields of
+ * its own. The texts are those of 0.32.0 (recorded) and of the releases before it (read in their source).
+ */
+import type { ContextRefusal } from '../exchange/reply.ts';
+import type { JsonObject } from '../exchange/request.ts';
+
+const contextLength =
+  /maximum (?:context|model) length (?:is|of) (\d+)|maximum context length \((\d+)\)|longer than the maximum model length of (\d+)/;
+const promptLength =
+  /at least (\d+) input tokens|has (\d+) input tokens|\((\d+) in the (?:messages|prompt)|prompt \(length (\d+)\)|Input length \((\d+)\)/;
+const answerLength = /requested (\d+) output tokens|is too large: (\d+)|, (\d+) in the completion\)/;
+
+/** @param error the `error` object of the reply; undefined for an error about something else */
+export function readVllmRefusal({ message }: JsonObject): ContextRefusal | undefined {
+  if (typeof message !== 'string') return undefined;
+  const contextTokens = numberIn(message, contextLength);
+  if (contextTokens === undefined) return undefined;
+  const promptTokens = numberIn(message, promptLength);
+  const answerTokens = numberIn(message, answerLength);
+  return {
+    contextTokens,
+    ...(promptTokens === undefined ? {} : { promptTokens }),
+    ...(answerTokens === undefined ? {} : { answerTokens }),
+  };
+}
+
+function numberIn(message: string, pattern: RegExp): number | undefined {
+  const digits = pattern
+    .exec(message)
+    ?.slice(1)
+    .find((group) => group !== undefined);
+  return digits === undefined ? undefined : Number(digits);
+}
