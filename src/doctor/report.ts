@@ -46,13 +46,14 @@ function engineRows(upstream: string, { facts, trainedContextTokens }: Serving):
 
 function templateRows({ facts }: Serving): Row[] {
   if (facts.templateHash === '') return [{ label: 'template', value: 'none' }];
-  const { roleMarkers, generationPrompt, thinkTail } = facts;
+  const { roleMarkers, turnEnds = [], generationPrompt, thinkTail } = facts;
   return [
     { label: 'first line', value: [clippedTo(printable(facts.templateFirstLine), lineWidth - 21)] },
     { label: 'hash', value: facts.templateHash },
     { label: 'date', value: facts.templateWritesDate ? "writes today's date" : 'writes none' },
     ...(roleMarkers.length === 0 ? [{ label: 'roles', value: 'no markers in front of them' }] : []),
     ...roleMarkers.map(({ role, opening }) => ({ label: role, value: [printable(opening)] })),
+    ...turnEnds.map((end) => ({ label: 'turn end', value: [printable(end)] })),
     { label: 'generation prompt', value: tailValue(generationPrompt, 'none') },
     { label: 'think tail', value: tailValue(thinkTail, 'none: thinking off adds nothing') },
   ];

@@ -4,7 +4,9 @@
  */
 import type { Marker, RoleMarker, Tail } from '../exchange/model-facts.ts';
 import { proveBoundaries, type TokenizeMany } from '../tokens/boundary-proof.ts';
-import { markerCandidates } from '../tokens/markers.ts';
+import { compileMarkers, markerCandidates } from '../tokens/markers.ts';
+
+import { probeTexts, turnShapeOf, type TurnRenderings } from './turn-shape.ts';
 
 export interface ProbeQuestions {
   readonly tokenizeMany: TokenizeMany;
@@ -12,6 +14,11 @@ export interface ProbeQuestions {
   readonly tokenizePrompt: (text: string) => Promise<Uint32Array>;
   /** Renders a chat body; undefined if the template refuses it. */
   readonly render: (body: object) => Promise<string | undefined>;
+  /**
+   * The texts that are control tokens where they stand in a text, whatever they look like; absent if the engine can't
+   * tell them from ordinary tokens.
+   */
+  readonly controlTexts?: (text: string) => Promise<readonly string[]>;
 }
 
 export interface ProbeInput {
@@ -32,23 +39,22 @@ export interface ProbedFacts {
   readonly generationPrompt?: Tail;
   readonly thinkTail?: Tail;
   readonly roleMarkers: readonly RoleMarker[];
+  readonly turnEnds: readonly string[];
   readonly templateWritesDate: boolean;
 }
 
 /** Bounds the proof for templates that hold very many marker-like texts. */
 const mostCandidates = 256;
 
-const systemText = 'Weirsystem';
-const firstUserText = 'Weirquestion';
-const assistantText = 'Weiranswer';
-const lastUserText = 'Weirfollowup';
+/** Of the end of each rendering, where the tokens that only the engine knows are looked for. */
+const controlCharacters = 4096;
 
 const turns = [
-  { role: 'user', content: firstUserText },
-  { role: 'assistant', content: assistantText },
-  { role: 'user', content: lastUserText },
+  { role: 'user', content: probeTexts.firstUser },
+  { role: 'assistant', content: probeTexts.assistant },
+  { role: 'user', content: probeTexts.lastUser },
 ];
-const conversation = [{ role: 'system', content: systemText }, ...turns];
+const conversation = [{ role: 'system', content: probeTexts.system }, ...turns];
 
 const probeTool = {
   type: 'function',
@@ -64,100 +70,89 @@ const toolConversation = [
     role: 'assistant',
     content: '',
     tool_calls: [
-      { id: 'call_weir1', type: 'function', function: { name: 'weir_probe', arguments: '{"value":"x"}' } },
+      // Nine letters and digits: some templates refuse other ids.
+      { id: 'callWeir1', type: 'function', function: { name: 'weir_probe', arguments: '{"value":"x"}' } },
     ],
   },
-  { role: 'tool', tool_call_id: 'call_weir1', content: 'Weirresult' },
+  { role: 'tool', tool_call_id: 'callWeir1', content: 'Weirresult' },
 ];
 
 export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): Promise<ProbedFacts> {
+  const { bosText, eosText, template = '' } = input;
   const renderings = await renderConversations(input, questions);
-  const candidates = new Set([input.bosText, input.eosText].filter((text) => text !== ''));
-  for (const text of [input.template ?? '', ...renderings.all, ...(input.tokenTexts ?? [])]) {
-    for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
-    if (candidates.size >= mostCandidates) break;
-  }
-  const markers = await proveBoundaries([...candidates].slice(0, mostCandidates), questions.tokenizeMany);
+  const markers = await findMarkers(input, renderings, questions);
   const added = await addedIds(questions);
   // Metadata may name a BOS that neither the tokenizer adds nor the template writes (Qwen3: <|endoftext|>). To such a
   // model it is no BOS, and two of them are nobody's mistake.
-  const named = markers.find((marker) => marker.text === input.bosText);
-  const bos =
-    named !== undefined && (added.prefix.includes(named.id) || /\bbos_token\b/.test(input.template ?? ''))
-      ? named
-      : undefined;
-  const eos = markers.find((marker) => marker.text === input.eosText);
-  const generationPrompt = await tailOf(renderings.generationPrompt, questions.tokenizeMany);
-  const withThinkTail = await tailOf(
-    renderings.generationPrompt + renderings.thinkTail,
-    questions.tokenizeMany,
-  );
+  const named = markers.find((marker) => marker.text === bosText);
+  const isUsed =
+    named !== undefined &&
+    (added.prefix.includes(named.id) ||
+      renderings.whole.startsWith(bosText) ||
+      /\bbos_token\b/.test(template));
+  const eos = markers.find((marker) => marker.text === eosText);
+  const shape = turnShapeOf(renderings, { bosText, eosText, markers: compileMarkers(markers) });
+  const generationPrompt = await tailOf(shape.generationPrompt, questions.tokenizeMany);
+  const thinkTail = await tailOf(shape.thinkTail, questions.tokenizeMany);
   return {
     markers,
-    ...(bos === undefined ? {} : { bos }),
+    ...(isUsed && { bos: named }),
     ...(eos === undefined ? {} : { eos }),
     addedPrefix: added.prefix,
     addedSuffix: added.suffix,
     ...(generationPrompt === undefined ? {} : { generationPrompt }),
-    ...(renderings.thinkTail === '' || withThinkTail === undefined
-      ? {}
-      : {
-          thinkTail: {
-            text: renderings.thinkTail,
-            ids: withThinkTail.ids.slice(generationPrompt?.ids.length ?? 0),
-          },
-        }),
-    roleMarkers: renderings.roleMarkers,
-    templateWritesDate: renderings.all.some((text) => holdsToday(text, new Date())),
+    ...(thinkTail === undefined ? {} : { thinkTail }),
+    roleMarkers: shape.roleMarkers,
+    turnEnds: shape.turnEnds,
+    templateWritesDate: allOf(renderings).some((text) => holdsToday(text, new Date())),
   };
 }
 
-interface Renderings {
-  readonly all: readonly string[];
-  readonly generationPrompt: string;
-  readonly thinkTail: string;
-  readonly roleMarkers: readonly RoleMarker[];
+interface Renderings extends TurnRenderings {
+  readonly withTools: string;
 }
 
-async function renderConversations(input: ProbeInput, { render }: ProbeQuestions): Promise<Renderings> {
-  if (input.template === '') return { all: [], generationPrompt: '', thinkTail: '', roleMarkers: [] };
-  const withSystem = await render({ messages: conversation });
-  const messages = withSystem === undefined ? turns : conversation;
-  const [whole, open, thinkingOff, withTools] = await Promise.all([
-    withSystem ?? render({ messages }),
+async function renderConversations(input: ProbeInput, questions: ProbeQuestions): Promise<Renderings> {
+  if (input.template === '')
+    return { whole: '', withoutSystem: '', open: '', thinkingOff: '', withTools: '' };
+  const render = async (body: object): Promise<string> => (await questions.render(body)) ?? '';
+  const [withSystem, withoutSystem] = await Promise.all([
+    render({ messages: conversation }),
+    render({ messages: turns }),
+  ]);
+  const messages = withSystem === '' ? turns : conversation;
+  const [open, thinkingOff, withTools] = await Promise.all([
     render({ messages, add_generation_prompt: false }),
     render({ messages, chat_template_kwargs: { enable_thinking: false } }),
     render({ messages: toolConversation, tools: [probeTool] }),
   ]);
-  const tail = after(whole, lastUserText);
-  const turnEnd = after(open, lastUserText);
-  const tailThinkingOff = after(thinkingOff, lastUserText);
-  const generationPrompt = tail.startsWith(turnEnd) ? tail.slice(turnEnd.length) : '';
   return {
-    all: [whole, open, thinkingOff, withTools].filter((text) => text !== undefined),
-    generationPrompt,
-    thinkTail: tailThinkingOff.startsWith(tail) ? tailThinkingOff.slice(tail.length) : '',
-    roleMarkers: roleMarkersOf(whole ?? '', turnEnd, input),
+    whole: withSystem === '' ? withoutSystem : withSystem,
+    withoutSystem,
+    open,
+    thinkingOff,
+    withTools,
   };
 }
 
-/** Reads what the template writes in front of each role's text, without the end of the turn before it. */
-function roleMarkersOf(whole: string, turnEnd: string, { bosText, eosText }: ProbeInput): RoleMarker[] {
-  const withoutEnd = (text: string): string => {
-    for (const end of [turnEnd, eosText]) {
-      if (end !== '' && text.startsWith(end) && text.length > end.length) return text.slice(end.length);
-    }
-    return text;
-  };
-  const start = before(whole, systemText);
-  const openings: [string, string][] = [
-    ['system', bosText !== '' && start.startsWith(bosText) ? start.slice(bosText.length) : start],
-    ['user', withoutEnd(between(whole, assistantText, lastUserText))],
-    ['assistant', withoutEnd(between(whole, firstUserText, assistantText))],
-  ];
-  return openings
-    .filter(([, opening]) => opening.trim() !== '' && opening.length < 200)
-    .map(([role, opening]) => ({ role, opening }));
+function allOf({ whole, withoutSystem, open, thinkingOff, withTools }: Renderings): string[] {
+  return [whole, withoutSystem, open, thinkingOff, withTools];
+}
+
+/** Candidates by their form, and those that the engine itself tells; each is proven. */
+async function findMarkers(
+  { bosText, eosText, template = '', tokenTexts = [] }: ProbeInput,
+  renderings: Renderings,
+  { tokenizeMany, controlTexts }: ProbeQuestions,
+): Promise<readonly Marker[]> {
+  const candidates = new Set([bosText, eosText].filter((text) => text !== ''));
+  const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
+  for (const text of (await controlTexts?.(ends.join(''))) ?? []) candidates.add(text);
+  for (const text of [template, ...allOf(renderings), ...tokenTexts]) {
+    for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
+    if (candidates.size >= mostCandidates) break;
+  }
+  return proveBoundaries([...candidates].slice(0, mostCandidates), tokenizeMany);
 }
 
 async function addedIds({ tokenizeMany, tokenizePrompt }: ProbeQuestions): Promise<{
@@ -195,20 +190,4 @@ function holdsToday(text: string, now: Date): boolean {
       (written) => text.includes(written),
     );
   });
-}
-
-function after(whole: string | undefined, mark: string): string {
-  const at = whole?.lastIndexOf(mark) ?? -1;
-  return whole === undefined || at < 0 ? '' : whole.slice(at + mark.length);
-}
-
-function before(whole: string, mark: string): string {
-  const at = whole.indexOf(mark);
-  return at < 0 ? '' : whole.slice(0, at);
-}
-
-function between(whole: string, left: string, right: string): string {
-  const from = whole.indexOf(left);
-  const to = whole.indexOf(right);
-  return from < 0 || to < from ? '' : whole.slice(from + left.length, to);
 }

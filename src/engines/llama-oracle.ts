@@ -30,6 +30,13 @@ export interface LlamaProps {
 /** Between segments in one `/tokenize` call: integers of a mixed array come back as they are (measured on 0.7.0). */
 const separator = -1;
 
+interface TokenizeSwitches {
+  readonly add_special: boolean;
+  readonly parse_special: boolean;
+}
+const asPrompt: TokenizeSwitches = { add_special: true, parse_special: true };
+const asPart: TokenizeSwitches = { add_special: false, parse_special: true };
+
 export class LlamaOracle {
   readonly #client: OracleClient;
   /** One call per segment instead of one for all; set if the separator does not come back as sent. */
@@ -72,7 +79,7 @@ export class LlamaOracle {
     model: string | undefined,
     context: AskContext,
   ): Promise<Uint32Array> {
-    return Uint32Array.from(await this.#tokenize(content, true, model, context));
+    return Uint32Array.from(await this.#tokenize(content, asPrompt, model, context));
   }
 
   /** Ids of each text on its own, nothing added, control tokens recognised; one call for all of them. */
@@ -83,11 +90,10 @@ export class LlamaOracle {
   ): Promise<Uint32Array[]> {
     if (texts.length === 0) return [];
     if (texts.length === 1 || !this.separatorWorks) {
-      const all = await Promise.all(texts.map((one) => this.#tokenize(one, false, model, context)));
+      const all = await Promise.all(texts.map((one) => this.#tokenize(one, asPart, model, context)));
       return all.map((ids) => Uint32Array.from(ids));
     }
-    const content = texts.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
-    const flat = await this.#tokenize(content, false, model, context);
+    const flat = await this.#tokenize(separated(texts), asPart, model, context);
     const parts = splitAtSeparator(flat);
     if (parts.length !== texts.length) throw new OracleFailure('oracle-error', '/tokenize');
     return parts;
@@ -98,7 +104,7 @@ export class LlamaOracle {
     const texts = ['a b', ' c', '\n'];
     this.separatorWorks = false;
     const single = await this.tokenizeMany(texts, model, context);
-    const mixed = await this.#tokenize(['a b', separator, ' c', separator, '\n'], false, model, context);
+    const mixed = await this.#tokenize(separated(texts), asPart, model, context);
     const parts = splitAtSeparator(mixed);
     this.separatorWorks =
       parts.length === single.length &&
@@ -117,6 +123,18 @@ export class LlamaOracle {
     );
   }
 
+  /** The texts of the control tokens in a text: one id with special parsing, more without. Two calls. */
+  async controlTexts(content: string, model: string | undefined, context: AskContext): Promise<string[]> {
+    const pieces = (await this.#withPieces(content, asPart, model, context)).map(({ piece }) => piece);
+    const texts = [...new Set(pieces.filter((piece) => typeof piece === 'string'))].filter(
+      (piece) => piece.length > 1,
+    );
+    if (texts.length === 0 || !this.separatorWorks) return [];
+    const asText = { add_special: false, parse_special: false };
+    const parts = splitAtSeparator(await this.#tokenize(separated(texts), asText, model, context));
+    return texts.filter((_text, index) => (parts[index]?.length ?? 0) > 1);
+  }
+
   /** The text under both switches of `/tokenize`, both ways, with the text of each token. */
   async explain(
     content: string,
@@ -127,11 +145,7 @@ export class LlamaOracle {
       [true, false].flatMap((parseSpecial) =>
         [true, false].map(async (addSpecial) => {
           const options = { parse_special: parseSpecial, add_special: addSpecial };
-          const body = JSON.stringify({ content, ...options, with_pieces: true, ...named(model) });
-          const answer = object(
-            await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context),
-          );
-          const tokens = array(answer['tokens']).map((token) => readPiece(object(token)));
+          const tokens = await this.#withPieces(content, options, model, context);
           return {
             options,
             asPrompt: parseSpecial && addSpecial,
@@ -143,13 +157,24 @@ export class LlamaOracle {
     );
   }
 
+  async #withPieces(
+    content: string,
+    options: TokenizeSwitches,
+    model: string | undefined,
+    context: AskContext,
+  ): Promise<{ id: number; piece: TokenPiece }[]> {
+    const body = JSON.stringify({ content, ...options, with_pieces: true, ...named(model) });
+    const answer = object(await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context));
+    return array(answer['tokens']).map((token) => readPiece(object(token)));
+  }
+
   async #tokenize(
     content: string | readonly (string | number)[],
-    addSpecial: boolean,
+    options: TokenizeSwitches,
     model: string | undefined,
     context: AskContext,
   ): Promise<number[]> {
-    const body = JSON.stringify({ content, add_special: addSpecial, parse_special: true, ...named(model) });
+    const body = JSON.stringify({ content, ...options, ...named(model) });
     const answer = object(await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context));
     const tokens = answer['tokens'];
     if (!Array.isArray(tokens) || !tokens.every((id) => typeof id === 'number')) {
@@ -220,6 +245,10 @@ function readPiece({ id, piece }: JsonObject): { id: number; piece: TokenPiece }
   if (typeof id !== 'number') throw new OracleFailure('oracle-error', '/tokenize');
   if (typeof piece === 'string') return { id, piece };
   return { id, piece: array(piece ?? []).filter((byte) => typeof byte === 'number') };
+}
+
+function separated(texts: readonly string[]): (string | number)[] {
+  return texts.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
 }
 
 function splitAtSeparator(flat: readonly number[]): Uint32Array[] {

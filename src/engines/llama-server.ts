@@ -222,6 +222,7 @@ export class LlamaServerEngine implements Engine {
     const probed = await probeFacts(props, {
       tokenizeMany: (texts) => this.#oracle.tokenizeMany(texts, routed, context),
       tokenizePrompt: (text) => this.#oracle.tokenizePrompt(text, routed, context),
+      controlTexts: (text) => this.#oracle.controlTexts(text, routed, context),
       render: async (body) => {
         const named = routed === undefined ? body : { ...body, model: routed };
         try {

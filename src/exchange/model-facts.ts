@@ -1,6 +1,6 @@
 /** Model facts: what probing has shown about one model on one engine process. Never assumed from a family name. */
 
-/** A token text that is proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b). */
+/** A token text proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b), or b without leading space. */
 export interface Marker {
   readonly text: string;
   readonly id: number;
@@ -38,12 +38,17 @@ export interface ModelFacts {
   readonly addedSuffix: { readonly chat: readonly number[]; readonly completion: readonly number[] };
   /** Proven boundaries, longest text first. */
   readonly markers: readonly Marker[];
-  /** Learnt by rendering with and without `add_generation_prompt`; absent if the template writes none. */
+  /**
+   * What a rendered prompt ends with when an answer is wanted, from its first marker on; absent if the template writes
+   * nothing that is not the end of the question's turn.
+   */
   readonly generationPrompt?: Tail;
   /** What the template writes after the generation prompt when thinking is off; absent if nothing. */
   readonly thinkTail?: Tail;
   /** [] if the template has no role markers: then nothing is said about raw prompts. */
   readonly roleMarkers: readonly RoleMarker[];
+  /** What closes a user's and an assistant's turn, e.g. `<|im_end|>`; absent where nothing has shown it. */
+  readonly turnEnds?: readonly string[];
   /** Context per slot in tokens; 0 if not told. */
   readonly contextTokens: number;
   readonly slots: number;

@@ -1,7 +1,8 @@
 /**
  * The proof that a text is a hard boundary: tokens(c + t + c′) = tokens(c), id, tokens(c′) for contexts c, c′ that are
  * known to break weaker rules. "Maps to one id" is not enough: Gemma 3 has one id for two newlines, and cutting there
- * breaks three. Pure: it says what to tokenize and judges the answers.
+ * breaks three. White space behind a marker may be swallowed (Phi-3), in front of it not: prompts are cut before markers.
+ * Pure: it says what to tokenize and judges the answers.
  */
 import type { Marker } from '../exchange/model-facts.ts';
 
@@ -60,15 +61,14 @@ export async function proveBoundaries(
   return single
     .filter((marker) => {
       const contexts = contextsFor(marker.text);
+      const ids = (text: string): Uint32Array => idsOf.get(text) ?? empty;
       return contexts.every((before) =>
-        contexts.every((after) =>
-          sameIds(
-            idsOf.get(before + marker.text + after) ?? empty,
-            idsOf.get(before) ?? empty,
-            [marker.id],
-            idsOf.get(after) ?? empty,
-          ),
-        ),
+        contexts.every((after) => {
+          const whole = ids(before + marker.text + after);
+          return [after, after.trimStart()].some((kept) =>
+            sameIds(whole, ids(before), [marker.id], ids(kept)),
+          );
+        }),
       );
     })
     .toSorted((a, b) => b.text.length - a.text.length || (a.text < b.text ? -1 : 1));

@@ -67,6 +67,7 @@ describe('tokenweir doctor on real families', { skip }, () => {
     assert.match(stdout, /^ {2}context {2}32768 tokens per slot, 2 slots; the model was trained for 65536$/m);
     assert.match(stdout, /^ {2}first line {9}\{%- if tools %\}$/m);
     assert.match(stdout, /^ {2}user +<\|im_start\|>user\\n$/m);
+    assert.match(stdout, /^ {2}turn end +<\|im_end\|>$/m);
     assert.match(
       stdout,
       /^ {2}generation prompt {2}<\|im_start\|>assistant\\n {2}3 tokens: {2}151644 77091 198$/m,

@@ -36,7 +36,15 @@ describe('proveBoundaries', () => {
     assert.deepEqual(await proven(['\n\n'], /\n{1,3}|./gs), []);
   });
 
-  it('refuses a token that eats the space behind it, as rstrip tokens do', async () => {
+  it('accepts a token that swallows the space behind it, as rstrip tokens do: nothing is cut there', async () => {
+    const stripping = tokenizer(/<m>|(?<!<m>\s*)\s|\S/g);
+    assert.deepEqual(
+      (await proveBoundaries(['<m>'], stripping)).map(({ text }) => text),
+      ['<m>'],
+    );
+  });
+
+  it('refuses a token that is another one with the space behind it', async () => {
     assert.deepEqual(await proven(['<m>'], /<m>\s*|./gs), []);
   });
 
