@@ -23,29 +23,53 @@ function sampled(text: string): string {
   return `"\u0000long${text.length}"${pieces.join('')}`;
 }
 
-/** The value with its keys in the order in which they came: differs if the bytes differ in more than white space. */
-export function asSent(value: Json): string {
-  return write(value, (object) => Object.keys(object), 0);
+/** A value written twice; the same string where both are equal. */
+export interface Written {
+  /** Keys sorted and cache marks left out: equal for what renders equally. */
+  readonly byValue: string;
+  /** Keys in the order in which they came: differs if the bytes differ in more than white space. */
+  readonly asSent: string;
 }
 
-/** The value with its keys sorted and cache marks left out: equal for what renders equally. */
-export function byValue(value: Json): string {
-  return write(value, sortedKeys, 0);
+/** Writes each text of the value once, whatever the order of the keys around it. */
+export function writeJson(value: Json): Written {
+  return write(value, 0);
 }
 
-function sortedKeys(object: JsonObject): string[] {
-  return Object.keys(object)
-    .filter((key) => !unrendered.has(key))
-    .toSorted();
+function write(value: Json, depth: number): Written {
+  if (depth > maxDepth) return same('"\u0000deep"');
+  if (typeof value === 'string') {
+    return same(value.length > longText ? sampled(value) : JSON.stringify(value));
+  }
+  if (isArray(value)) {
+    const items = value.map((item) => write(item, depth + 1));
+    return both(
+      `[${items.map((item) => item.byValue).join()}]`,
+      `[${items.map((item) => item.asSent).join()}]`,
+    );
+  }
+  return isObject(value) ? writeObject(value, depth) : same(JSON.stringify(value));
 }
 
-function write(value: Json, keysOf: (object: JsonObject) => readonly string[], depth: number): string {
-  if (depth > maxDepth) return '"\u0000deep"';
-  if (isArray(value)) return `[${value.map((item) => write(item, keysOf, depth + 1)).join()}]`;
-  if (typeof value === 'string' && value.length > longText) return sampled(value);
-  if (!isObject(value)) return JSON.stringify(value);
-  const members = keysOf(value).map(
-    (key) => `${JSON.stringify(key)}:${write(value[key] ?? null, keysOf, depth + 1)}`,
+function writeObject(object: JsonObject, depth: number): Written {
+  const members = Object.keys(object).map((key) => {
+    const name = JSON.stringify(key);
+    const { byValue, asSent } = write(object[key] ?? null, depth + 1);
+    return { key, byValue: `${name}:${byValue}`, asSent: `${name}:${asSent}` };
+  });
+  const rendered = members
+    .filter(({ key }) => !unrendered.has(key))
+    .sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+  return both(
+    `{${rendered.map((member) => member.byValue).join()}}`,
+    `{${members.map((member) => member.asSent).join()}}`,
   );
-  return `{${members.join()}}`;
+}
+
+function same(text: string): Written {
+  return { byValue: text, asSent: text };
+}
+
+function both(byValue: string, asSent: string): Written {
+  return byValue === asSent ? same(byValue) : { byValue, asSent };
 }

@@ -9,7 +9,7 @@ import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
 import { instructs, systemParts } from '../exchange/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
-import { asSent, byValue } from './canonical-json.ts';
+import { writeJson, type Written } from './canonical-json.ts';
 import { LineDigester } from './line-digests.ts';
 import { rawTurns } from './raw-turns.ts';
 
@@ -49,7 +49,7 @@ export class RequestDigester {
     const system = systemParts(request, rendered).map(({ text }) => text);
     const options = optionFields.flatMap((field) => {
       const value = request.json[field];
-      return value === undefined ? [] : [`${field}=${byValue(value)}`];
+      return value === undefined ? [] : [`${field}=${writeJson(value).byValue}`];
     });
     return {
       messages: turns.map((message) => this.#part(withPlainContent(message), message.value)),
@@ -77,14 +77,14 @@ export class RequestDigester {
   }
 
   #part(value: Json, sent: Json): PartDigest {
-    const canonical = byValue(value);
-    const original = asSent(sent);
-    const digest = keyedDigest(this.#key, 'part', canonical);
-    return {
-      value: digest,
-      bytes: original === canonical ? digest : keyedDigest(this.#key, 'part', original),
-    };
+    const { byValue, asSent } = value === sent ? writeJson(value) : unlike(value, sent);
+    const digest = keyedDigest(this.#key, 'part', byValue);
+    return { value: digest, bytes: byValue === asSent ? digest : keyedDigest(this.#key, 'part', asSent) };
   }
+}
+
+function unlike(value: Json, sent: Json): Written {
+  return { byValue: writeJson(value).byValue, asSent: writeJson(sent).asSent };
 }
 
 const textParts = new Set(['text', 'input_text', 'output_text']);
