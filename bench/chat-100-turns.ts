@@ -1,5 +1,5 @@
 // A 100-turn chat to about 30k tokens: what is asked of the engine for it, and whether the ids are true.
-// Run: npm run bench -- chat-100-turns
+// The counting relay and the engine are processes of their own. Run: npm run bench -- chat-100-turns
 import { modelFile } from '../test/support/gguf/families.ts';
 import { startLlamaServer } from '../test/support/llama-server/server.ts';
 import { proxy } from '../test/support/proxied-engine.ts';
@@ -24,8 +24,7 @@ async function post(url: string, body: object): Promise<Response> {
 while (!(await (await fetch(`${subject.adminUrl}/metrics`)).text()).includes('tokenweir_model_info{')) {
   await new Promise(setImmediate);
 }
-const factTokens = relay.tokens();
-relay.reset();
+const factTokens = await relay.takeTokens();
 
 let finalPrompt = 0;
 const results = new Map<string, number>();
@@ -37,7 +36,7 @@ for (let turn = 1; turn <= turns; turn += 1) {
   const result = reply.headers.get('tokenweir-inspection') ?? 'none';
   results.set(result, (results.get(result) ?? 0) + 1);
 }
-const asked = relay.tokens();
+const asked = await relay.takeTokens();
 const matches = await subject.metric('tokenweir_count_checks_total', { result: 'match' });
 const breaks = await subject.metric('tokenweir_prefix_breaks_total');
 const checks = await subject.metric('tokenweir_tokenized_tokens_total', { source: 'check' });
@@ -54,5 +53,5 @@ console.log(
 console.log(`count checks            ${matches} × match, ${breaks} breaks`);
 
 await subject.close();
-await relay.close();
+relay.close();
 await engine.stop();

@@ -1,4 +1,6 @@
 // A relay between the proxy and the engine that counts what is asked: tokens that /tokenize answered, and calls by path.
+// It is a process of its own, so that its work does not wait for the proxy's, nor the proxy's for it.
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,42 +8,36 @@ import { pipeline } from 'node:stream/promises';
 
 export interface CountingRelay {
   readonly url: string;
-  /** Calls by path since the last reset. */
-  readonly calls: Map<string, number>;
-  /** Tokens in answers of /tokenize since the last reset, separators left out. */
-  tokens(): number;
-  /** Milliseconds to hold every answer of a helper endpoint back. */
-  delayMs: number;
-  reset(): void;
-  close(): Promise<void>;
+  /** Tokens in answers of /tokenize since the last call of this, separators left out. */
+  takeTokens(): Promise<number>;
+  close(): void;
 }
 
 export async function startCountingRelay(upstream: string): Promise<CountingRelay> {
-  const calls = new Map<string, number>();
-  let tokens = 0;
-  const { hostname, port } = new URL(upstream);
-  const relay: CountingRelay = {
-    url: '',
-    calls,
-    tokens: () => tokens,
-    delayMs: 0,
-    reset: () => {
-      calls.clear();
-      tokens = 0;
+  const child = fork(import.meta.filename, [upstream]);
+  const [url] = (await once(child, 'message')) as [string];
+  return {
+    url,
+    takeTokens: async () => {
+      child.send('take');
+      const [tokens] = (await once(child, 'message')) as [number];
+      return tokens;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+    close: () => {
+      child.kill();
     },
   };
+}
+
+const [, script, upstream] = process.argv;
+if (script === import.meta.filename && upstream !== undefined) {
+  let tokens = 0;
+  const { hostname, port } = new URL(upstream);
   const server = createServer((incoming, response) => {
-    const path = (incoming.url ?? '').replace(/\?.*/, '');
-    calls.set(path, (calls.get(path) ?? 0) + 1);
     const { url = '/', method = 'GET', rawHeaders } = incoming;
     const outgoing = forward({ hostname, port, path: url, method, headers: rawHeaders }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-      if (path !== '/tokenize') {
+      if (!url.startsWith('/tokenize')) {
         void pipeline(answer, response).catch(() => undefined);
         return;
       }
@@ -51,7 +47,7 @@ export async function startCountingRelay(upstream: string): Promise<CountingRela
         const body = Buffer.concat(chunks);
         const { tokens: ids = [] } = JSON.parse(body.toString()) as { tokens?: number[] };
         tokens += ids.filter((id) => id !== -1).length;
-        setTimeout(() => response.end(body), relay.delayMs);
+        response.end(body);
       });
     });
     outgoing.on('error', () => response.destroy());
@@ -60,6 +56,9 @@ export async function startCountingRelay(upstream: string): Promise<CountingRela
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const at = server.address() as AddressInfo;
-  return Object.assign(relay, { url: `http://127.0.0.1:${at.port}` });
+  process.on('message', () => {
+    process.send?.(tokens);
+    tokens = 0;
+  });
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }

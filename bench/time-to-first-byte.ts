@@ -1,6 +1,6 @@
 // What inspection adds to the time to the first byte of a streamed chat, cold and warm, beside what one whole render and
 // tokenization of the same prompt costs. Direct and proxied requests alternate; each has a conversation of its own, so
-// that both find the engine's cache in the same state.
+// that both find the engine's cache in the same state; each conversation has one cold turn and several warm ones.
 // Run: npm run bench -- time-to-first-byte [rounds]
 import { modelFile } from '../test/support/gguf/families.ts';
 import { startLlamaServer } from '../test/support/llama-server/server.ts';
@@ -8,11 +8,14 @@ import { proxy } from '../test/support/proxied-engine.ts';
 import { chat, type Message } from './conversation.ts';
 import { printTable, quantile } from './statistics.ts';
 
-const rounds = Number(process.argv[2] ?? 15);
+const rounds = Number(process.argv[2] ?? 5);
+const warmTurns = 8;
+/** The engine renders by the message, so a prompt of many short ones costs more than one of few long ones. */
 const sizes = [
-  { name: '1k', turns: 8, wordsPerTurn: 45 },
-  { name: '8k', turns: 40, wordsPerTurn: 78 },
-  { name: '30k', turns: 100, wordsPerTurn: 125 },
+  { name: '1k, 16 messages', turns: 8, wordsPerTurn: 45 },
+  { name: '8k, 80 messages', turns: 40, wordsPerTurn: 78 },
+  { name: '30k, 40 messages', turns: 20, wordsPerTurn: 620 },
+  { name: '30k, 200 messages', turns: 100, wordsPerTurn: 125 },
 ];
 
 const engine = await startLlamaServer({ model: await modelFile('qwen3'), args: ['--parallel', '1'] });
@@ -67,11 +70,15 @@ for (const { name, turns, wordsPerTurn } of sizes) {
       ['before', subjects.before.url],
       ['alongside', subjects.alongside.url],
     ] as const) {
-      const messages = chat(turns, wordsPerTurn, (seed += 1));
-      note(`${way} cold`, await firstByte(url, messages.slice(0, -2)));
-      note(`${way} warm`, await firstByte(url, messages));
+      const messages = chat(turns + warmTurns, wordsPerTurn, (seed += 1));
+      note(`${way} cold`, await firstByte(url, messages.slice(0, turns * 2)));
+      for (let turn = turns + 1; turn <= turns + warmTurns; turn += 1) {
+        note(`${way} warm`, await firstByte(url, messages.slice(0, turn * 2)));
+      }
     }
-    note('whole', await whole(chat(turns, wordsPerTurn, (seed += 1))));
+    for (let turn = turns + 1; turn <= turns + warmTurns; turn += 1) {
+      note('whole', await whole(chat(turn, wordsPerTurn, (seed += 1))));
+    }
   }
   const of = (key: string, share: number): number => quantile(samples.get(key) ?? [], share);
   for (const state of ['cold', 'warm']) {
