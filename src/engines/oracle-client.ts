@@ -15,6 +15,7 @@ export const oracleNames = [
   'props',
   'models',
   'apply-template',
+  'render',
   'tokenize',
   'detokenize',
   'version',

@@ -4,9 +4,12 @@ import { unknown, type Unknown, type UnknownReason } from '../exchange/token-rea
 /** A question that got no usable answer. */
 export class OracleFailure extends Error {
   readonly reason: UnknownReason;
-  constructor(reason: UnknownReason, question: string) {
+  /** The HTTP status of the answer; undefined if there was none. */
+  readonly status: number | undefined;
+  constructor(reason: UnknownReason, question: string, status?: number) {
     super(`${question} gave no usable answer: ${reason}`);
     this.reason = reason;
+    this.status = status;
   }
 }
 

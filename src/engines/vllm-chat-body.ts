@@ -1,30 +1,51 @@
 /**
- * The body that `/tokenize` is asked with for a chat: the client's own bytes, in which it reads the fields that it knows.
- * It knows fewer than the chat route (measured on 0.32.0), so what those set for the template is added as the template's
- * own arguments.
+ * The body that `/tokenize` is asked with for a chat: the client's own bytes, in which it reads the fields that it knows,
+ * or what the engine itself makes of a body in another dialect. That this is what the engine makes of it is checked by its
+ * own count on every reply.
  */
 import { isObject } from '../exchange/body-reader.ts';
 import { applyEdits } from '../exchange/edits.ts';
 import { locateValue } from '../exchange/json-offsets.ts';
 import type { ChatRequest } from '../exchange/request.ts';
 
-/** Fields of the chat route that reach the template under their own name. */
-const templateFields = ['documents', 'reasoning_effort'] as const;
+import { exactJson } from './exact-json.ts';
+import { OracleFailure } from './oracle-failure.ts';
+import { chatOfMessages, type MessagesTraits } from './vllm-messages.ts';
+import { chatOfResponses } from './vllm-responses.ts';
 
-export function tokenizeBodyOf({ json, body }: ChatRequest): Buffer {
-  const added: string[] = [];
-  for (const field of templateFields) {
+/**
+ * @param traits asked for only where a body of `/v1/messages` needs them
+ * @throws OracleFailure for a body that the engine refuses, or that is not followed
+ */
+export async function tokenizeBodyOf(
+  request: ChatRequest,
+  traits: () => Promise<MessagesTraits>,
+): Promise<Buffer | string> {
+  if (request.dialect === 'openai') return withTemplateFields(request);
+  const exact = exactJson(request.body, request.json);
+  const chat =
+    request.dialect === 'anthropic'
+      ? chatOfMessages(exact.json, await traits(), exact.write)
+      : chatOfResponses(exact.json);
+  if (chat === undefined) throw new OracleFailure('engine-cannot', '/tokenize');
+  return exact.write(chat);
+}
+
+/** `/tokenize` knows fewer fields than the chat route: what those set for the template is added as its arguments. */
+function withTemplateFields({ json, body }: ChatRequest): Buffer {
+  const effort = json['reasoning_effort'] ?? null;
+  // Of duplicate keys the last one counts. A field of the route wins over the client's own arguments, but what an effort
+  // means for thinking does not.
+  const before = effort === null ? [] : [`"enable_thinking":${effort === 'none' ? 'false' : 'true'}`];
+  const after = ['documents', 'reasoning_effort'].flatMap((field) => {
     const value = json[field] ?? null;
-    if (value !== null) added.push(`"${field}":${rawValue(body, field)}`);
-  }
-  const effort = json['reasoning_effort'];
-  if (typeof effort === 'string') added.push(`"enable_thinking":${effort === 'none' ? 'false' : 'true'}`);
-  if (added.length === 0) return body;
-  // Of duplicate keys the last one counts: the client's own arguments win, and the new object over the old one.
+    return value === null || value === 'auto' ? [] : [`"${field}":${rawValue(body, field)}`];
+  });
+  if (before.length + after.length === 0) return body;
   const own = isObject(json['chat_template_kwargs'])
     ? rawValue(body, 'chat_template_kwargs').slice(1, -1).trim()
     : '';
-  const members = own === '' ? added : [...added, own];
+  const members = [...before, ...(own === '' ? [] : [own]), ...after];
   const end = body.lastIndexOf('}');
   const replacement = `,"chat_template_kwargs":{${members.join(',')}}`;
   return applyEdits(body, [{ start: end, end, replacement }]);

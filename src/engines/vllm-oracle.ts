@@ -102,6 +102,21 @@ export class VllmOracle {
     return tokens;
   }
 
+  /**
+   * Ids of a body as the generation route itself makes them.
+   * @param path of the generation route, such as `/v1/messages`
+   * @throws OracleFailure with the status of the answer; most servers have this switched off
+   */
+  async render(path: string, body: Buffer, context: AskContext): Promise<Uint32Array> {
+    const question = { oracle: 'render', method: 'POST', path: `${path}/render`, body } as const;
+    const answer = await this.#ask(question, context);
+    const ids = isObject(answer) ? answer['token_ids'] : undefined;
+    if (!isArray(ids) || !ids.every((id) => typeof id === 'number')) {
+      throw new OracleFailure('oracle-error', question.path);
+    }
+    return Uint32Array.from(ids);
+  }
+
   /** Control tokens are written as their texts. */
   async detokenize(ids: readonly number[], model: string, context: AskContext): Promise<string> {
     const body = JSON.stringify({ tokens: ids, model });
@@ -132,7 +147,7 @@ export class VllmOracle {
   ): Promise<Json> {
     const answer = await this.#client.ask({ ...question, credentials, signal });
     if (answer.known) return answer.json;
-    throw new OracleFailure(answer.reason, question.path);
+    throw new OracleFailure(answer.reason, question.path, answer.status);
   }
 }
 

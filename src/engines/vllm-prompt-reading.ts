@@ -1,12 +1,13 @@
 /**
- * One request's prompts as vLLM reads them: a chat's ids are those that `/tokenize` makes of it, text is tokenized by
- * proven segments, ids stand as they are (engine-protocols, sections 3.2 to 3.4). There is no rendered text of a chat:
- * `/detokenize` need not give back what was tokenized.
+ * One request's prompts as vLLM reads them: a conversation's ids are those that its endpoints make of it, text is tokenized
+ * by proven segments, ids stand as they are (engine-protocols, sections 3.2 to 3.4). There is no rendered text of a
+ * conversation: `/detokenize` need not give back what was tokenized.
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
 import {
   unknown,
+  type AddedIds,
   type HeadRead,
   type KnownTokens,
   type TokenRead,
@@ -20,7 +21,8 @@ import { tokenizeSegments, tokenizeSeparated } from './joined-tokenization.ts';
 import type { MarkerScout } from './marker-scout.ts';
 import type { KnownModel } from './model-registry.ts';
 import { OracleFailure } from './oracle-failure.ts';
-import { tokenizeBodyOf } from './vllm-chat-body.ts';
+import { addedTo } from './vllm-added-ids.ts';
+import type { VllmChatIds } from './vllm-chat-ids.ts';
 import type { VllmOracle } from './vllm-oracle.ts';
 
 export interface VllmPromptReadingOptions {
@@ -28,6 +30,7 @@ export interface VllmPromptReadingOptions {
   readonly facts: ModelFacts;
   readonly context: AskContext;
   readonly oracle: VllmOracle;
+  readonly chats: VllmChatIds;
   readonly segments: SegmentCache;
   readonly scout: MarkerScout;
   /** Absent if the engine changed since the facts were read; then nothing is memoised. */
@@ -61,7 +64,7 @@ export class VllmPromptReading implements PromptReading {
     const { request } = this.#options;
     if (request.kind === 'completion') return request.prompts.map((prompt) => this.#rawHead(prompt));
     const read = await this.#readChat(request);
-    return [read.known ? headOf(read.ids) : read];
+    return [read.known ? headOf(read.ids, addedTo(request, this.#options.facts)) : read];
   }
 
   async prompts(): Promise<readonly TokenRead[]> {
@@ -72,28 +75,31 @@ export class VllmPromptReading implements PromptReading {
 
   #readChat(request: ChatRequest): Promise<TokenRead> {
     this.#chat ??= orUnknownRead(async () => {
-      const { oracle, context, confirmed, onTokenized } = this.#options;
+      const { chats, facts, context, confirmed, onTokenized } = this.#options;
       if (request.hasMedia) return unknown('media');
-      // A `prompt` would make it a text prompt to `/tokenize`; ids that come with the request replace its messages.
-      if (request.json['prompt'] !== undefined || hasForeignIds(request)) return unknown('engine-cannot');
+      // A `prompt` would make a chat a text prompt to `/tokenize`; ids that come with the request replace its messages.
+      const isText = request.dialect === 'openai' && request.json['prompt'] !== undefined;
+      if (isText || hasForeignIds(request)) return unknown('engine-cannot');
       if (request.body.length > this.#mostCharacters()) return unknown('body-too-large');
       await confirmed();
-      const { ids } = await oracle.tokenizeBody(tokenizeBodyOf(request), context);
+      const { ids, rendered } = await chats.read(request, facts, context);
       onTokenized('engine', ids.length);
-      return this.#unlessTruncated({ known: true, ids, source: 'engine' });
+      const read: KnownTokens = { known: true, ids, source: 'engine' };
+      return rendered ? read : this.#unlessTruncated(read);
     });
     return this.#chat;
   }
 
   #rawHead(prompt: RawPrompt): HeadRead {
-    const { model, request } = this.#options;
+    const { model, request, facts } = this.#options;
     const { truncate_prompt_tokens: truncated, prompt_embeds: embeds } = request.json;
     if ((truncated ?? null) !== null || (embeds ?? null) !== null) return unknown('engine-cannot');
-    if (prompt.form === 'ids') return headOf(prompt.ids);
+    if (prompt.form === 'ids') return headOf(prompt.ids, { ids: [], by: 'route' });
     // The engine refuses whatever else another engine takes as a prompt.
     if (prompt.form !== 'text') return unknown('engine-cannot');
     if (model === undefined) return unknown('facts-missing');
-    return headOf([...this.#added().prefix, ...leadingMarkerIds(prompt.text, model.markers)]);
+    const added = addedTo(request, facts);
+    return headOf([...added.ids, ...leadingMarkerIds(prompt.text, model.markers)], added);
   }
 
   async #rawPrompt(prompt: RawPrompt): Promise<TokenRead> {
@@ -111,7 +117,6 @@ export class VllmPromptReading implements PromptReading {
     await confirmed();
     if (model === undefined) throw new OracleFailure('facts-missing', '/tokenize');
     if (text.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/tokenize');
-    const { prefix, suffix } = this.#added();
     const salt = request.json['cache_salt'];
     const one = (signal: AbortSignal) => async (part: string) =>
       (await oracle.tokenize(part, false, facts.modelName, { ...context, signal })).ids;
@@ -119,8 +124,8 @@ export class VllmPromptReading implements PromptReading {
     const read = await segments.tokenize(text, {
       scope: JSON.stringify([model.facts.identity, typeof salt === 'string' ? salt : null]),
       markers: model.markers,
-      addedPrefix: prefix,
-      addedSuffix: suffix,
+      addedPrefix: addedTo(request, facts).ids,
+      addedSuffix: request.json['add_special_tokens'] === false ? [] : facts.addedSuffix.completion,
       memoise: model.trust.memoising,
       tokenizeMany: (texts) => {
         asked = texts.join('');
@@ -136,18 +141,25 @@ export class VllmPromptReading implements PromptReading {
     return read;
   }
 
-  /** What the engine adds to a text of this request. */
-  #added(): { readonly prefix: readonly number[]; readonly suffix: readonly number[] } {
-    const { request, facts } = this.#options;
-    if (request.json['add_special_tokens'] === false) return { prefix: [], suffix: [] };
-    return { prefix: facts.addedPrefix.completion, suffix: facts.addedSuffix.completion };
-  }
-
   /** A prompt that is cut has other ids, and which depends on settings of the server's tokenizer. */
   #unlessTruncated(read: KnownTokens): TokenRead {
-    const limit = this.#options.request.json['truncate_prompt_tokens'] ?? null;
-    const isWhole = limit === null || (typeof limit === 'number' && read.ids.length <= limit);
-    return isWhole ? read : unknown('engine-cannot');
+    const limit = this.#mostIds();
+    return limit === undefined || read.ids.length <= limit ? read : unknown('engine-cannot');
+  }
+
+  /** Beyond this many ids the request wants its prompt cut; undefined if it does not. */
+  #mostIds(): number | undefined {
+    const { request, facts } = this.#options;
+    // The engine keeps one id free for what it generates.
+    const whole = facts.contextTokens - 1;
+    if (request.kind === 'chat' && request.dialect === 'anthropic') return undefined;
+    if (request.kind === 'chat' && request.dialect === 'responses') {
+      const { truncation = 'disabled' } = request.json;
+      return truncation === 'disabled' ? undefined : whole;
+    }
+    const limit = request.json['truncate_prompt_tokens'] ?? null;
+    if (limit === null) return undefined;
+    return limit === -1 ? whole : typeof limit === 'number' ? limit : 0;
   }
 
   /** No tokenizer puts this many characters into every token of a context, so a longer prompt has no ids to know. */
@@ -180,8 +192,8 @@ export class VllmPromptReading implements PromptReading {
   }
 }
 
-function headOf(ids: ArrayLike<number>): HeadRead {
-  return { known: true, ids: Array.from(ids).slice(0, headTokens) };
+function headOf(ids: ArrayLike<number>, added: AddedIds): HeadRead {
+  return { known: true, ids: Array.from(ids).slice(0, headTokens), added };
 }
 
 /** Disaggregated serving sends the ids beside the messages. */

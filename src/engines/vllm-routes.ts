@@ -3,8 +3,8 @@ import { passRoute, type Route } from '../exchange/route.ts';
 
 const chat: Route = { kind: 'chat', inspected: true, dialect: 'openai' };
 const text: Route = { kind: 'completion', inspected: true, dialect: 'openai' };
-const messages: Route = { kind: 'messages', inspected: false, dialect: 'anthropic' };
-const responses: Route = { kind: 'responses', inspected: false, dialect: 'responses' };
+const messages: Route = { kind: 'messages', inspected: true, dialect: 'anthropic' };
+const responses: Route = { kind: 'responses', inspected: true, dialect: 'responses' };
 const unreadText: Route = { kind: 'completion', inspected: false, dialect: 'openai' };
 const unreadChat: Route = { kind: 'chat', inspected: false, dialect: 'openai' };
 

@@ -24,6 +24,7 @@ import type { EngineDependencies } from './llama-server.ts';
 import { MarkerScout } from './marker-scout.ts';
 import { ModelRegistry, type KnownModel } from './model-registry.ts';
 import { orUnknown } from './oracle-failure.ts';
+import { VllmChatIds } from './vllm-chat-ids.ts';
 import { VllmOracle } from './vllm-oracle.ts';
 import { probeVllm } from './vllm-probe.ts';
 import { VllmPromptReading } from './vllm-prompt-reading.ts';
@@ -38,6 +39,7 @@ export class VllmEngine implements Engine {
   readonly kind = 'vllm';
   readonly #dependencies: EngineDependencies;
   readonly #oracle: VllmOracle;
+  readonly #chats: VllmChatIds;
   readonly #signatures: VllmSignatures;
   readonly #models: ModelRegistry;
   readonly #segments: SegmentCache;
@@ -51,6 +53,7 @@ export class VllmEngine implements Engine {
   constructor(dependencies: EngineDependencies) {
     this.#dependencies = dependencies;
     this.#oracle = new VllmOracle(dependencies.client);
+    this.#chats = new VllmChatIds(this.#oracle);
     this.#signatures = new VllmSignatures(this.#oracle);
     dependencies.client.onDisconnect(() => {
       this.#signatures.forget();
@@ -90,6 +93,7 @@ export class VllmEngine implements Engine {
       facts,
       context,
       oracle: this.#oracle,
+      chats: this.#chats,
       segments: this.#segments,
       scout: this.#scout,
       model: this.#models.byIdentity(facts.identity),

@@ -1,4 +1,5 @@
 /** Token ids are known, with their source, or unknown, with a reason. Unknown is never turned into "clean". */
+import type { Edit } from './edits.ts';
 
 export const unknownReasons = [
   'body-too-large',
@@ -58,5 +59,18 @@ export type TokenRead = KnownTokens | Unknown;
 export interface KnownHead {
   readonly known: true;
   readonly ids: readonly number[];
+  /** Absent where the model facts say what the route adds, whatever the request says. */
+  readonly added?: AddedIds;
+}
+
+/** What the engine itself puts in front of one prompt, where requests differ in that. */
+export interface AddedIds {
+  readonly ids: readonly number[];
+  /** `request`: a field of it asks for them; `route`: the route adds them unasked. */
+  readonly by: 'request' | 'route';
+  /** The field that decides; absent if none does. */
+  readonly field?: string;
+  /** Edits of the body after which nothing is added, and nothing else is different; absent if there are none such. */
+  readonly without?: readonly Edit[];
 }
 export type HeadRead = KnownHead | Unknown;

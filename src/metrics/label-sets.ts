@@ -24,6 +24,7 @@ export const oracleNames = [
   'props',
   'models',
   'apply-template',
+  'render',
   'tokenize',
   'detokenize',
   'version',

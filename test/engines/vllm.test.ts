@@ -275,13 +275,120 @@ describe('vLLM ids', () => {
 
   it('have a head with the BOS that the engine adds, unless it is told not to', async () => {
     const { engine } = await sharedAdapter('llama3.1');
-    const heads = async (body: object): Promise<unknown> => {
+    const heads = async (body: object) => {
       const read = await ask(engine, typed('completion', { prompt: '<|begin_of_text|>Hi', ...body }));
-      return 'heads' in read ? read.heads : read;
+      assert.ok('heads' in read);
+      return read.heads.map((head) => head.known && [head.ids, head.added?.ids, head.added?.by]);
     };
-    assert.deepEqual(await heads({}), [{ known: true, ids: [128_000, 128_000] }]);
-    assert.deepEqual(await heads({ add_special_tokens: false }), [{ known: true, ids: [128_000] }]);
+    assert.deepEqual(await heads({}), [[[128_000, 128_000], [128_000], 'route']]);
+    assert.deepEqual(await heads({ add_special_tokens: true }), [[[128_000, 128_000], [128_000], 'request']]);
+    assert.deepEqual(await heads({ add_special_tokens: false }), [[[128_000], [], 'route']]);
   });
+});
+
+describe('vLLM ids of conversations that are no chat', () => {
+  const turns = (role: string) => [
+    { role: 'user', content: 'Hi' },
+    { role: 'system', content: 'B.' },
+    { role, content: 'Yo' },
+    ...(role === 'user' ? [] : [{ role: 'user', content: 'And?' }]),
+  ];
+  const without = ['/tokenizer_info'];
+  const messagesOf = (model: string, body: object) => typed('messages', { model, max_tokens: 2, ...body });
+
+  it('have instructions between turns at the start where the template takes them nowhere else', async () => {
+    const refused = recording('qwen3', 'tokenize-image');
+    const isBetween = /"role":"user"[^\]]*"role":"system"/;
+    const { engine } = await adapterOf('qwen3', {
+      without,
+      intercept: (path, body) => (path === '/tokenize' && isBetween.test(body) ? refused : undefined),
+    });
+    const said = turns('assistant');
+    const ids = await idsOf(engine, messagesOf('qwen3', { system: 'A.', messages: said }));
+    const moved = [{ role: 'system', content: 'A.B.' }, ...said.filter(({ role }) => role !== 'system')];
+    assert.deepEqual(ids, await idsOf(engine, typed('chat', { messages: moved })));
+  });
+
+  it('have them where they stand where the template takes them there', async () => {
+    const { engine, server } = await sharedAdapter('qwen3');
+    const said = turns('user');
+    const ids = await idsOf(engine, messagesOf('qwen3', { messages: said }));
+    assert.deepEqual(ids, await idsOf(engine, typed('chat', { messages: said })));
+    const before = server.asked.length;
+    await idsOf(engine, messagesOf('qwen3', { messages: said }));
+    const tokenized = server.asked.slice(before).filter((one) => one === 'POST /tokenize');
+    assert.equal(tokenized.length, 1, 'the template is tried once');
+  });
+
+  it('take thinking that is off for the effort that the template knows', async () => {
+    const off = { thinking: { type: 'disabled' }, messages: [{ role: 'user', content: 'Hi' }] };
+    const { engine } = await sharedAdapter('qwen3');
+    const [thinking, quiet] = await Promise.all(
+      [{}, { chat_template_kwargs: { enable_thinking: false } }].map((kwargs) =>
+        idsOf(engine, typed('chat', { messages: off.messages, ...kwargs })),
+      ),
+    );
+    assert.deepEqual(await idsOf(engine, messagesOf('qwen3', off)), quiet);
+    assert.notDeepEqual(quiet, thinking);
+  });
+
+  it('are the route’s own where it renders, until that is switched off', async () => {
+    let rendering = true;
+    const off = recording('llama3.1', 'render-off');
+    const { engine, server } = await adapterOf('qwen3', {
+      without,
+      intercept: (path) =>
+        path.endsWith('/render')
+          ? rendering
+            ? { status: 200, text: '{"token_ids":[1,2,3]}' }
+            : off
+          : undefined,
+    });
+    const bodies = {
+      chat: typed('chat', { messages: Q }),
+      messages: messagesOf('qwen3', { messages: Q.slice(1) }),
+      responses: typed('responses', { input: 'Hi' }),
+    };
+    for (const body of Object.values(bodies)) assert.deepEqual(await idsOf(engine, body), [1, 2, 3]);
+    const { input_messages: said } = JSON.parse(recording('qwen3', 'responses-messages').text) as {
+      input_messages: { tokens: number[] }[];
+    };
+    const responded = said[0]?.tokens;
+    rendering = false;
+    const before = server.asked.length;
+    for (let turn = 0; turn < 3; turn += 1) {
+      assert.equal((await idsOf(engine, bodies.chat)).length, 25);
+      assert.deepEqual(await idsOf(engine, bodies.responses), responded);
+      assert.equal((await idsOf(engine, bodies.messages)).length, 16);
+    }
+    const asked = server.asked.slice(before).filter((one) => one.endsWith('/render'));
+    assert.equal(asked.length, 3, 'each endpoint once: it is not asked again for a while');
+  });
+
+  it('are asked for otherwise where the rendering refuses a body', async () => {
+    const refused = recording('qwen3', 'tokenize-image');
+    const { engine, server } = await adapterOf('qwen3', {
+      without,
+      intercept: (path) => (path.endsWith('/render') ? refused : undefined),
+    });
+    for (let turn = 0; turn < 2; turn += 1) {
+      assert.equal((await idsOf(engine, typed('chat', { messages: Q }))).length, 25);
+    }
+    assert.equal(server.asked.filter((one) => one.endsWith('/render')).length, 2);
+  });
+
+  for (const [name, kind, body] of [
+    ['an earlier response', 'responses', { input: 'Hi', previous_response_id: 'resp_1' }],
+    ['an unknown block', 'messages', { messages: [{ role: 'user', content: [{ type: 'martian' }] }] }],
+    ['ids beside the messages', 'messages', { messages: Q, kv_transfer_params: { prompt_token_ids: [1] } }],
+  ] as const) {
+    it(`are unknown: ${name}`, async () => {
+      const { engine } = await sharedAdapter('qwen3');
+      const read = await ask(engine, typed(kind, { model: 'qwen3', ...body }));
+      assert.ok('prompts' in read);
+      assert.deepEqual(read.prompts, [{ known: false, reason: 'engine-cannot' }]);
+    });
+  }
 });
 
 describe('vLLM replies', () => {

@@ -1,0 +1,66 @@
+/**
+ * The ids of a conversation, by the endpoint of vLLM that knows most: the generation route's own `/render`, which most
+ * servers have switched off, else `/tokenize` with what the route makes of the body.
+ */
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ChatDialect, ChatRequest } from '../exchange/request.ts';
+
+import type { AskContext } from './engine.ts';
+import { OracleFailure } from './oracle-failure.ts';
+import { tokenizeBodyOf } from './vllm-chat-body.ts';
+import type { VllmOracle } from './vllm-oracle.ts';
+import { TemplateTrial } from './vllm-template-trial.ts';
+
+export interface ChatIds {
+  readonly ids: Uint32Array;
+  /** True if they are what the route itself made of the body, with all of its fields. */
+  readonly rendered: boolean;
+}
+
+const paths: Readonly<Record<ChatDialect, string>> = {
+  openai: '/v1/chat/completions',
+  anthropic: '/v1/messages',
+  responses: '/v1/responses',
+};
+
+/** How long an endpoint that was not there is not asked again: a restart may have switched it on. */
+const absentMs = 60_000;
+
+/** Answers of a server, or of a gateway before it, that has no such endpoint or does not let us have it. */
+const absences: ReadonlySet<number | undefined> = new Set([401, 403, 404, 405, 501]);
+
+export class VllmChatIds {
+  readonly #oracle: VllmOracle;
+  readonly #trial: TemplateTrial;
+  /** By dialect: until when its render endpoint counts as absent, by the monotonic clock. */
+  readonly #absentUntil = new Map<ChatDialect, number>();
+
+  constructor(oracle: VllmOracle) {
+    this.#oracle = oracle;
+    this.#trial = new TemplateTrial(oracle);
+  }
+
+  /** @throws OracleFailure if the engine can't be asked, refuses the body, or can't be followed in it */
+  async read(request: ChatRequest, facts: ModelFacts, context: AskContext): Promise<ChatIds> {
+    const rendered = await this.#render(request, context);
+    if (rendered !== undefined) return { ids: rendered, rendered: true };
+    const body = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, context));
+    return { ids: (await this.#oracle.tokenizeBody(body, context)).ids, rendered: false };
+  }
+
+  /** Undefined if the endpoint does not tell: it refuses some bodies that the route takes. */
+  async #render(request: ChatRequest, context: AskContext): Promise<Uint32Array | undefined> {
+    const { dialect, json, body } = request;
+    // For thinking that is off the route may take another effort than its render endpoint.
+    if (dialect === 'anthropic' && (json['thinking'] ?? null) !== null) return undefined;
+    if ((this.#absentUntil.get(dialect) ?? 0) > performance.now()) return undefined;
+    try {
+      return await this.#oracle.render(paths[dialect], body, context);
+    } catch (error) {
+      if (!(error instanceof OracleFailure)) throw error;
+      if (absences.has(error.status)) this.#absentUntil.set(dialect, performance.now() + absentMs);
+      else if (error.reason !== 'oracle-refused') throw error;
+      return undefined;
+    }
+  }
+}
