@@ -4,6 +4,7 @@ import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import type { Marker } from '../exchange/model-facts.ts';
+import type { AddedIds } from '../exchange/token-read.ts';
 
 export const doubleBos: Detector = {
   kind: 'double-bos',
@@ -17,7 +18,7 @@ export const doubleBos: Detector = {
     if (bos === undefined || exchange.request === undefined) return [];
     return exchange.heads.flatMap((head, promptIndex) => {
       const count = head.known ? leadingBos(head.ids, bos) : 0;
-      return count < 2 ? [] : [finding(exchange, bos, count, promptIndex)];
+      return count < 2 || !head.known ? [] : [finding(exchange, bos, count, promptIndex, head.added)];
     });
   },
 };
@@ -27,8 +28,14 @@ function leadingBos(ids: readonly number[], bos: Marker): number {
   return end < 0 ? ids.length : end;
 }
 
-function finding(exchange: Exchange, bos: Marker, count: number, promptIndex: number): Finding {
-  const source = sourceOf(exchange, bos, count, promptIndex);
+function finding(
+  exchange: Exchange,
+  bos: Marker,
+  count: number,
+  promptIndex: number,
+  switched: AddedIds | undefined,
+): Finding {
+  const source = sourceOf(exchange, bos, count, promptIndex, switched);
   return {
     kind: 'double-bos',
     cause: source.cause,
@@ -46,22 +53,23 @@ function finding(exchange: Exchange, bos: Marker, count: number, promptIndex: nu
 }
 
 function sourceOf(
-  { request, facts, prompts }: Exchange,
+  { request, facts, heads, prompts }: Exchange,
   bos: Marker,
   count: number,
   index: number,
+  switched: AddedIds | undefined,
 ): BosSource {
+  const route = request?.kind === 'completion' ? 'completion' : 'chat';
+  const added = (switched?.ids ?? facts?.addedPrefix[route] ?? []).filter((id) => id === bos.id).length;
+  const head = { bos, added, count, ...(switched !== undefined && { switch: switched }) };
   if (request?.kind === 'completion') {
-    const added = (facts?.addedPrefix.completion ?? []).filter((id) => id === bos.id).length;
-    return bosOfRawPrompt({ prompt: request.prompts[index], body: request.body, bos, added, count });
+    const allHaveOne = heads.every((other) => other.known && leadingBos(other.ids, bos) === 2);
+    return bosOfRawPrompt({ ...head, prompt: request.prompts[index], body: request.body, allHaveOne });
   }
-  const added = (facts?.addedPrefix.chat ?? []).filter((id) => id === bos.id).length;
   const read = prompts[index];
   return bosOfChat({
+    ...head,
     request,
-    bos,
-    added,
-    count,
     roleMarkers: facts?.roleMarkers ?? [],
     ...(read?.known === true && read.text !== undefined && { rendered: read.text }),
   });

@@ -52,8 +52,141 @@ testDetector(doubleBos, {
       name: 'BOS text after white space',
       exchange: { route: 'completion', body: { prompt: ' <bos>hi' }, ids: [[2, 236_743, 2, 2151]] },
     },
+    {
+      name: 'BOS text where the request asks for no other',
+      exchange: {
+        route: 'completion',
+        engine: 'vllm',
+        body: { prompt: `<bos>${turn}`, add_special_tokens: false },
+        ids: [[2, ...rest]],
+      },
+    },
+    {
+      name: 'a chat that asks for the BOS that its template does not write',
+      exchange: {
+        route: 'chat',
+        engine: 'vllm',
+        body: { ...chat, add_special_tokens: true },
+        ids: [[2, ...rest]],
+      },
+    },
+    {
+      name: 'a chat to which the engine adds nothing',
+      exchange: { route: 'chat', engine: 'vllm', body: chat, ids: [[2, ...rest]] },
+    },
+    {
+      name: 'a route that adds the BOS that the template does not write',
+      exchange: { route: 'responses', engine: 'vllm', body: { input: 'Hi' }, ids: [[2, ...rest]] },
+    },
   ],
   found: [
+    {
+      name: 'BOS text where the request can keep the engine from adding one: the text stays as it is',
+      exchange: { route: 'completion', engine: 'vllm', body: '{"prompt":"<bos>hi"}', ids: [[2, 2, 2151]] },
+      findings: [{ cause: 'literal', culprit: 'client', field: 'prompt' }],
+      repaired: '{"prompt":"<bos>hi","add_special_tokens":false}',
+      repairedIds: [[2, 2151]],
+    },
+    {
+      name: 'BOS text where the request asks for one',
+      exchange: {
+        route: 'completion',
+        engine: 'vllm',
+        body: '{"add_special_tokens" : true,"prompt":["<bos>hi","<bos>h"]}',
+        ids: [
+          [2, 2, 2151],
+          [2, 2, 236_746],
+        ],
+      },
+      findings: [{ promptIndex: 0 }, { promptIndex: 1, cause: 'literal', culprit: 'client' }],
+      repaired: '{"add_special_tokens" : false,"prompt":["<bos>hi","<bos>h"]}',
+      repairedIds: [
+        [2, 2151],
+        [2, 236_746],
+      ],
+    },
+    {
+      name: 'one prompt of a batch whose others need what the engine adds: the text is cut',
+      exchange: {
+        route: 'completion',
+        engine: 'vllm',
+        body: { prompt: ['hi', '<bos>hi'] },
+        ids: [
+          [2, 2151],
+          [2, 2, 2151],
+        ],
+      },
+      findings: [{ promptIndex: 1, field: 'prompt[1]' }],
+      repaired: '{"prompt":["hi","hi"]}',
+      repairedIds: [
+        [2, 2151],
+        [2, 2151],
+      ],
+    },
+    {
+      name: 'BOS text twice where the request asks for no other: one stays',
+      exchange: {
+        route: 'completion',
+        engine: 'vllm',
+        body: { prompt: '<bos><bos>hi', add_special_tokens: false },
+        ids: [[2, 2, 2151]],
+      },
+      findings: [{ cause: 'literal', culprit: 'client' }],
+      repaired: '{"prompt":"<bos>hi","add_special_tokens":false}',
+      repairedIds: [[2, 2151]],
+    },
+    {
+      name: 'BOS text twice and one added: all of the text is surplus',
+      exchange: {
+        route: 'completion',
+        engine: 'vllm',
+        body: { prompt: '<bos><bos>hi' },
+        ids: [[2, 2, 2, 2151]],
+      },
+      findings: [{ tokens: { start: 0, end: 3 } }],
+      repaired: '{"prompt":"hi"}',
+      repairedIds: [[2, 2151]],
+    },
+    {
+      name: 'BOS text where the engine would then leave out what it adds at the end too: the text is cut',
+      exchange: {
+        route: 'completion',
+        engine: 'vllm',
+        facts: { ...factsOf.gemma3, addedSuffix: { chat: [], completion: [1] } },
+        body: { prompt: '<bos>hi' },
+        ids: [[2, 2, 2151, 1]],
+      },
+      findings: [{ cause: 'literal' }],
+      repaired: '{"prompt":"hi"}',
+      repairedIds: [[2, 2151, 1]],
+    },
+    {
+      name: 'a chat that asks for the BOS that its template writes',
+      exchange: {
+        route: 'chat',
+        engine: 'vllm',
+        body: { ...chat, add_special_tokens: true, seed: 1 },
+        ids: [[2, 2, ...rest]],
+      },
+      findings: [{ cause: 'requested', culprit: 'client', field: 'add_special_tokens' }],
+      repaired: '{"messages":[{"role":"user","content":"Hi"}],"add_special_tokens":false,"seed":1}',
+      repairedIds: [[2, ...rest]],
+    },
+    {
+      name: 'a template that writes it twice, on an engine that adds nothing to a chat',
+      exchange: { route: 'chat', engine: 'vllm', body: chat, ids: [[2, 2, ...rest]] },
+      findings: [{ cause: 'template', culprit: 'template' }],
+    },
+    {
+      name: 'a route that adds one to what the template has written, whatever the request says',
+      exchange: {
+        route: 'responses',
+        engine: 'vllm',
+        body: { input: 'Hi', add_special_tokens: false },
+        ids: [[2, 2, ...rest]],
+      },
+      findings: [{ cause: 'engine', culprit: 'engine' }],
+    },
     {
       name: 'literal BOS text where the engine adds BOS',
       exchange: {

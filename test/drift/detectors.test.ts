@@ -69,7 +69,8 @@ const errorReply = z.strictObject({
 });
 const oneExchange = z.strictObject({
   facts: z.enum(Object.keys(factsOf) as [Family]),
-  route: z.enum(['chat', 'completion']),
+  engine: z.enum(['vllm']).exactOptional(),
+  route: z.enum(['chat', 'completion', 'messages', 'responses']),
   body,
   text: z.string().exactOptional(),
   ids: z.array(z.union([z.array(z.int()), idsOfLength, z.enum(unknownReasons)])).exactOptional(),

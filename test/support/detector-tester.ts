@@ -2,10 +2,10 @@
 // must keep: equal output for equal input, an input that is left alone, and repairs that remove the finding.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applyEdits } from '../../src/exchange/edits.ts';
 import type { Detector } from '../../src/detectors/detector.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import { breakCauses, culprits, severities, type Finding } from '../../src/exchange/finding.ts';
+import { rewriteBody } from '../../src/policies/rewrite.ts';
 import { buildExchange, type ExchangeShape } from './exchange-builder.ts';
 
 export interface CleanCase {
@@ -59,15 +59,15 @@ function checkFound(
     }
     checkShape(detector, finding);
   }
-  const edits = actual.flatMap(({ repair }) => repair?.edits ?? []);
+  const rewrite = rewriteBody(exchange.request!.body, actual);
   assert.equal(
-    edits.length > 0,
+    rewrite !== undefined,
     repaired !== undefined,
     'a repair is offered exactly where the case names one',
   );
   if (repaired === undefined) return;
   assert.ok(detector.repairs);
-  const body = applyEdits(exchange.request!.body, edits).toString();
+  const body = rewrite!.body.toString();
   assert.equal(body, repaired);
   const again = buildExchange({
     ...shape,

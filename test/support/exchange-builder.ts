@@ -1,4 +1,5 @@
 // Exchanges for tests of pure parts: requests are read by the real reader from real bytes, ids are given by the test.
+import { addedTo } from '../../src/engines/vllm-added-ids.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { ModelFacts } from '../../src/exchange/model-facts.ts';
 import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
@@ -110,6 +111,8 @@ export interface ExchangeShape {
   /** The body's JSON text, or a value to be written as such. */
   readonly body: JsonObject | string;
   readonly facts?: ModelFacts;
+  /** The engine on which requests differ in what it adds to their prompts; else the facts say. */
+  readonly engine?: 'vllm';
   /** Ids per prompt index; an unknown reason where they could not be read. */
   readonly ids?: readonly (readonly number[] | Extract<TokenRead, { known: false }>['reason'])[];
   /** The rendered text of the only prompt. */
@@ -135,6 +138,8 @@ const dialects = {
 
 export function buildExchange(shape: ExchangeShape): Exchange {
   const facts = shape.facts ?? factsOf.gemma3;
+  const request = buildRequest(shape.route, shape.body);
+  const added = shape.engine === 'vllm' ? { added: addedTo(request, facts) } : {};
   const prompts = (shape.ids ?? []).map((ids): TokenRead => {
     if (typeof ids === 'string') return { known: false, reason: ids };
     const text = shape.text === undefined ? {} : { text: shape.text };
@@ -147,9 +152,11 @@ export function buildExchange(shape: ExchangeShape): Exchange {
     client: { pseudonym: 'client' },
     modelName: facts.modelName,
     ...(shape.modelKind && { modelKind: shape.modelKind }),
-    request: buildRequest(shape.route, shape.body),
+    request,
     facts,
-    heads: prompts.map((read) => (read.known ? { known: true, ids: [...read.ids.subarray(0, 16)] } : read)),
+    heads: prompts.map((read) =>
+      read.known ? { known: true, ids: [...read.ids.subarray(0, 16)], ...added } : read,
+    ),
     prompts,
     ...(shape.session && { session: shape.session }),
     findings: [],

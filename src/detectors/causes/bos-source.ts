@@ -5,6 +5,7 @@ import type { Culprit } from '../../exchange/finding.ts';
 import { formatPath } from '../../exchange/json-path.ts';
 import type { Marker, RoleMarker } from '../../exchange/model-facts.ts';
 import type { ChatRequest, JsonPath, RawPrompt } from '../../exchange/request.ts';
+import type { AddedIds } from '../../exchange/token-read.ts';
 
 export interface BosSource {
   readonly cause: BosCause;
@@ -17,15 +18,20 @@ export interface BosSource {
   readonly edits: readonly Edit[];
 }
 
-/** `literal`: the client's text; `ids`: the client's ids; `template`, `engine`: written or added there. */
-export type BosCause = 'literal' | 'ids' | 'template' | 'engine';
+/**
+ * `literal`: the client's text; `ids`: the client's ids; `requested`: the client asked for one that is there already;
+ * `template`, `engine`: written or added there.
+ */
+export type BosCause = 'literal' | 'ids' | 'requested' | 'template' | 'engine';
 
 interface Head {
   readonly bos: Marker;
-  /** BOS ids that the engine puts in front of a text on this route. */
+  /** BOS ids that the engine puts in front of this text. */
   readonly added: number;
   /** BOS ids at the head. */
   readonly count: number;
+  /** Where the engine's adding differs by request. */
+  readonly switch?: AddedIds;
 }
 
 interface Literal {
@@ -33,9 +39,16 @@ interface Literal {
   readonly copies: number;
 }
 
-/** The raw route: the engine's own, then what the client's prompt starts with. */
+/**
+ * The raw route: the engine's own, then what the client's prompt starts with. Where a field of the request can keep the
+ * engine from adding one, and every prompt has its own, that field is changed and the text stays as it is.
+ */
 export function bosOfRawPrompt(
-  head: Head & { readonly prompt: RawPrompt | undefined; readonly body: Buffer },
+  head: Head & {
+    readonly prompt: RawPrompt | undefined;
+    readonly body: Buffer;
+    readonly allHaveOne: boolean;
+  },
 ): BosSource {
   const { prompt, body, bos, added, count } = head;
   const items = itemsOf(prompt);
@@ -66,6 +79,8 @@ export function bosOfRawPrompt(
     };
   }
   const others = addedHere + ids;
+  const unadded =
+    head.allHaveOne && others === 1 && ids === 0 && written === 1 ? head.switch?.without : undefined;
   return {
     cause: 'literal',
     culprit: 'client',
@@ -74,8 +89,8 @@ export function bosOfRawPrompt(
       others === 0
         ? `the client's text starts with ${bos.text} ${written} times`
         : `the client's text starts with ${bos.text}, and ${ids > 0 ? 'an id before it is one too' : 'the engine adds one to text'}`,
-    advice: `Leave ${bos.text} out of the start of the text, or send token ids.`,
-    edits: others > 1 ? [] : cuts(body, literals, bos, others === 0 ? 1 : 0),
+    advice: `Leave ${bos.text} out of the start of the text, or send ${ownWay(head.switch)}.`,
+    edits: unadded ?? (others > 1 ? [] : cuts(body, literals, bos, others === 0 ? 1 : 0)),
   };
 }
 
@@ -116,6 +131,7 @@ export function bosOfChat(
   }
   const written = rendered === undefined ? count - added : leadingCopies(rendered, bos.text);
   if (written <= 0) return engineSource(head);
+  if (added > 0 && head.switch !== undefined) return addedToTemplate(head, head.switch, written);
   return {
     cause: 'template',
     culprit: 'template',
@@ -126,6 +142,36 @@ export function bosOfChat(
     advice: `Whoever serves the model must take ${bos.text} out of its chat template, or switch off the automatic BOS in the model file; the client is not the cause.`,
     edits: [],
   };
+}
+
+/** The template did as it should, and one more was put in front of it: because the client asked, or by the route. */
+function addedToTemplate(
+  { bos, added }: Head,
+  { by, field = '', without }: AddedIds,
+  written: number,
+): BosSource {
+  if (by === 'request') {
+    return {
+      cause: 'requested',
+      culprit: 'client',
+      field,
+      evidence: `the chat template writes ${bos.text}, and the request asks for another one with ${field}`,
+      advice: `Leave ${field} out of the request: the template has written what it is for.`,
+      edits: written === 1 && added === 1 ? (without ?? []) : [],
+    };
+  }
+  return {
+    cause: 'engine',
+    culprit: 'engine',
+    evidence: `the chat template writes ${bos.text}, and the engine adds one to it on this route, whatever the request says`,
+    advice:
+      'No field of the request changes that: send the conversation to the chat route, which adds none, until whoever runs the engine has one that adds none here either. The client and the template are not the cause.',
+    edits: [],
+  };
+}
+
+function ownWay(added: AddedIds | undefined): string {
+  return added?.field === undefined ? 'token ids' : `token ids, or ${added.field}: false`;
 }
 
 function engineSource({ added }: Head): BosSource {
