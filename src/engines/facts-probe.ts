@@ -3,13 +3,16 @@
  * those texts is read off. Nothing is taken from a family's name. Engine-neutral: the adapter brings the questions.
  */
 import type { Marker, RoleMarker, Tail } from '../exchange/model-facts.ts';
-import { proveBoundaries, type TokenizeMany } from '../tokens/boundary-proof.ts';
+import { proveBoundaries, withKinds, type TokenizeMany } from '../tokens/boundary-proof.ts';
+import { familyMarkers } from '../tokens/marker-families.ts';
 import { compileMarkers, markerCandidates } from '../tokens/markers.ts';
 
 import { probeTexts, turnShapeOf, type TurnRenderings } from './turn-shape.ts';
 
 export interface ProbeQuestions {
   readonly tokenizeMany: TokenizeMany;
+  /** The same with control tokens read as text; absent where the engine can't do that. */
+  readonly tokenizeOrdinary?: TokenizeMany;
   /** Ids of a text as the raw route makes them, with whatever the engine adds. */
   readonly tokenizePrompt: (text: string) => Promise<Uint32Array>;
   /** Renders a chat body; undefined if the template refuses it. */
@@ -49,6 +52,8 @@ const mostCandidates = 256;
 /** Of the end of each rendering, where the tokens that only the engine knows are looked for. */
 const controlCharacters = 4096;
 
+const toolResult = 'Weirresult';
+
 const turns = [
   { role: 'user', content: probeTexts.firstUser },
   { role: 'assistant', content: probeTexts.assistant },
@@ -74,7 +79,7 @@ const toolConversation = [
       { id: 'callWeir1', type: 'function', function: { name: 'weir_probe', arguments: '{"value":"x"}' } },
     ],
   },
-  { role: 'tool', tool_call_id: 'callWeir1', content: 'Weirresult' },
+  { role: 'tool', tool_call_id: 'callWeir1', content: toolResult },
 ];
 
 export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): Promise<ProbedFacts> {
@@ -102,7 +107,7 @@ export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): 
     addedSuffix: added.suffix,
     ...(generationPrompt === undefined ? {} : { generationPrompt }),
     ...(thinkTail === undefined ? {} : { thinkTail }),
-    roleMarkers: shape.roleMarkers,
+    roleMarkers: [...shape.roleMarkers, ...toolMarker(renderings.withTools, shape.turnEnds)],
     turnEnds: shape.turnEnds,
     templateWritesDate: allOf(renderings).some((text) => holdsToday(text, new Date())),
   };
@@ -143,16 +148,37 @@ function allOf({ whole, withoutSystem, open, thinkingOff, withTools }: Rendering
 async function findMarkers(
   { bosText, eosText, template = '', tokenTexts = [] }: ProbeInput,
   renderings: Renderings,
-  { tokenizeMany, controlTexts }: ProbeQuestions,
+  { tokenizeMany, tokenizeOrdinary, controlTexts }: ProbeQuestions,
 ): Promise<readonly Marker[]> {
   const candidates = new Set([bosText, eosText].filter((text) => text !== ''));
   const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
+  // Those of other families too: that one is not in this vocabulary is then known, not assumed.
+  if (renderings.whole !== '') for (const text of familyMarkers) candidates.add(text);
   for (const text of (await controlTexts?.(ends.join(''))) ?? []) candidates.add(text);
   for (const text of [template, ...allOf(renderings), ...tokenTexts]) {
     for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
     if (candidates.size >= mostCandidates) break;
   }
-  return proveBoundaries([...candidates].slice(0, mostCandidates), tokenizeMany);
+  const proven = await proveBoundaries([...candidates].slice(0, mostCandidates), tokenizeMany);
+  return tokenizeOrdinary === undefined ? proven : withKinds(proven, tokenizeOrdinary);
+}
+
+/**
+ * What stands between the end of the turn that calls a tool and the tool's result, without what the template puts around
+ * the result itself (a quote, the beginning of an object); [] where no end of a turn can be told.
+ */
+function toolMarker(withTools: string, turnEnds: readonly string[]): RoleMarker[] {
+  const result = withTools.indexOf(toolResult);
+  const ends = turnEnds.flatMap((end) => {
+    const at = result < 0 ? -1 : withTools.lastIndexOf(end, result);
+    return at < 0 ? [] : [at + end.length];
+  });
+  if (ends.length === 0) return [];
+  const opening = withTools
+    .slice(Math.max(...ends), result)
+    .replace(/[^\s>\]]*$/, '')
+    .trimStart();
+  return opening === '' || opening.length > 200 ? [] : [{ role: 'tool', opening }];
 }
 
 async function addedIds({ tokenizeMany, tokenizePrompt }: ProbeQuestions): Promise<{

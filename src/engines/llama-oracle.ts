@@ -36,6 +36,7 @@ interface TokenizeSwitches {
 }
 const asPrompt: TokenizeSwitches = { add_special: true, parse_special: true };
 const asPart: TokenizeSwitches = { add_special: false, parse_special: true };
+const asText: TokenizeSwitches = { add_special: false, parse_special: false };
 
 export class LlamaOracle {
   readonly #client: OracleClient;
@@ -82,18 +83,23 @@ export class LlamaOracle {
     return Uint32Array.from(await this.#tokenize(content, asPrompt, model, context));
   }
 
-  /** Ids of each text on its own, nothing added, control tokens recognised; one call for all of them. */
+  /**
+   * Ids of each text on its own, nothing added; one call for all of them.
+   * @param parseSpecial false reads control tokens as the text that they are
+   */
   async tokenizeMany(
     texts: readonly string[],
     model: string | undefined,
     context: AskContext,
+    parseSpecial = true,
   ): Promise<Uint32Array[]> {
     if (texts.length === 0) return [];
+    const switches = parseSpecial ? asPart : asText;
     if (texts.length === 1 || !this.separatorWorks) {
-      const all = await Promise.all(texts.map((one) => this.#tokenize(one, asPart, model, context)));
+      const all = await Promise.all(texts.map((one) => this.#tokenize(one, switches, model, context)));
       return all.map((ids) => Uint32Array.from(ids));
     }
-    const flat = await this.#tokenize(separated(texts), asPart, model, context);
+    const flat = await this.#tokenize(separated(texts), switches, model, context);
     const parts = splitAtSeparator(flat);
     if (parts.length !== texts.length) throw new OracleFailure('oracle-error', '/tokenize');
     return parts;
@@ -130,7 +136,6 @@ export class LlamaOracle {
       (piece) => piece.length > 1,
     );
     if (texts.length === 0 || !this.separatorWorks) return [];
-    const asText = { add_special: false, parse_special: false };
     const parts = splitAtSeparator(await this.#tokenize(separated(texts), asText, model, context));
     return texts.filter((_text, index) => (parts[index]?.length ?? 0) > 1);
   }

@@ -175,8 +175,12 @@ export class LlamaPromptReading implements PromptReading {
     });
     if (asked !== '') {
       const quiet = { ...context, signal: new AbortController().signal };
-      void scout.look(asked, model.facts.identity, model.markers.idByText, (texts) =>
-        oracle.tokenizeMany(texts, routedModel, quiet),
+      void scout.look(
+        asked,
+        model.facts.identity,
+        model.markers.idByText,
+        (texts) => oracle.tokenizeMany(texts, routedModel, quiet),
+        (texts) => oracle.tokenizeMany(texts, routedModel, quiet, false),
       );
     }
     if (Math.random() * checkEvery < 1) void this.#checkWindow(read, model);

@@ -221,6 +221,7 @@ export class LlamaServerEngine implements Engine {
     await this.#oracle.checkSeparator(routed, context);
     const probed = await probeFacts(props, {
       tokenizeMany: (texts) => this.#oracle.tokenizeMany(texts, routed, context),
+      tokenizeOrdinary: (texts) => this.#oracle.tokenizeMany(texts, routed, context, false),
       tokenizePrompt: (text) => this.#oracle.tokenizePrompt(text, routed, context),
       controlTexts: (text) => this.#oracle.controlTexts(text, routed, context),
       render: async (body) => {

@@ -3,7 +3,7 @@
  * marker that is missed costs speed, never truth; so this is bounded, and gives up quietly.
  */
 import type { Marker } from '../exchange/model-facts.ts';
-import { proveBoundaries, type TokenizeMany } from '../tokens/boundary-proof.ts';
+import { proveBoundaries, withKinds, type TokenizeMany } from '../tokens/boundary-proof.ts';
 import { markerCandidates } from '../tokens/markers.ts';
 
 /** Per model: texts that were tried, proven or not. */
@@ -21,12 +21,16 @@ export class MarkerScout {
     this.#found = found;
   }
 
-  /** Returns at once; at most one proof is under way at any time. */
+  /**
+   * Returns at once; at most one proof is under way at any time.
+   * @param tokenizeOrdinary absent where the engine can't read control tokens as text
+   */
   look(
     text: string,
     identity: string,
     known: ReadonlyMap<string, number>,
     tokenizeMany: TokenizeMany,
+    tokenizeOrdinary?: TokenizeMany,
   ): Promise<void> {
     const tried = this.#tried.get(identity) ?? new Set<string>();
     if (this.#busy || tried.size >= mostTried) return Promise.resolve();
@@ -40,6 +44,7 @@ export class MarkerScout {
     this.#tried.set(identity, tried);
     this.#busy = true;
     return proveBoundaries(fresh, tokenizeMany)
+      .then((markers) => (tokenizeOrdinary === undefined ? markers : withKinds(markers, tokenizeOrdinary)))
       .then(
         (markers) => {
           this.#found(identity, markers);

@@ -4,6 +4,11 @@
 export interface Marker {
   readonly text: string;
   readonly id: number;
+  /**
+   * `control`: this id only where special tokens are parsed; `user-defined`: this id in any text, so content may hold it.
+   * Absent where the engine does not tell.
+   */
+  readonly kind?: 'control' | 'user-defined';
 }
 
 /** Text and ids at a prompt's end. */
@@ -45,7 +50,7 @@ export interface ModelFacts {
   readonly generationPrompt?: Tail;
   /** What the template writes after the generation prompt when thinking is off; absent if nothing. */
   readonly thinkTail?: Tail;
-  /** [] if the template has no role markers: then nothing is said about raw prompts. */
+  /** [] if the template has no role markers: then nothing is said about raw prompts. `tool` where it renders results. */
   readonly roleMarkers: readonly RoleMarker[];
   /** What closes a user's and an assistant's turn, e.g. `<|im_end|>`; absent where nothing has shown it. */
   readonly turnEnds?: readonly string[];

@@ -73,3 +73,19 @@ export async function proveBoundaries(
     })
     .toSorted((a, b) => b.text.length - a.text.length || (a.text < b.text ? -1 : 1));
 }
+
+/**
+ * Says of each marker whether it is one in any text or only where special tokens are parsed.
+ * @param tokenizeOrdinary as `TokenizeMany`, but with control tokens read as the text that they are
+ */
+export async function withKinds(
+  markers: readonly Marker[],
+  tokenizeOrdinary: TokenizeMany,
+): Promise<Marker[]> {
+  if (markers.length === 0) return [];
+  const ordinary = await tokenizeOrdinary(markers.map(({ text }) => text));
+  return markers.map((marker, index) => ({
+    ...marker,
+    kind: sameIds(ordinary[index] ?? new Uint32Array(), [marker.id]) ? 'user-defined' : 'control',
+  }));
+}

@@ -35,6 +35,10 @@ describe('llama-server facts', { skip }, () => {
       generationPrompt: '<|im_start|>assistant\n',
       thinkTail: '<think>\n\n</think>\n\n',
       user: '<|im_start|>user\n',
+      turnEnds: ['<|im_end|>'],
+      tool: '<|im_start|>user\n<tool_response>\n',
+      control: ['<|im_start|>', '<|im_end|>'],
+      foreign: ['<start_of_turn>', '<|eot_id|>'],
       markers: ['<|im_start|>', '<|im_end|>', '<think>', '</think>', '<tool_call>'],
     },
     gemma3: {
@@ -43,6 +47,11 @@ describe('llama-server facts', { skip }, () => {
       generationPrompt: '<start_of_turn>model\n',
       thinkTail: undefined,
       user: '<start_of_turn>user\n',
+      turnEnds: ['<end_of_turn>'],
+      // Its template refuses the roles of a tool loop.
+      tool: undefined,
+      control: ['<bos>', '<start_of_turn>', '<end_of_turn>', '<start_of_image>'],
+      foreign: ['<|im_start|>', '[INST]'],
       markers: ['<bos>', '<start_of_turn>', '<end_of_turn>'],
     },
     'llama3.1': {
@@ -51,6 +60,10 @@ describe('llama-server facts', { skip }, () => {
       generationPrompt: '<|start_header_id|>assistant<|end_header_id|>\n\n',
       thinkTail: undefined,
       user: '<|start_header_id|>user<|end_header_id|>\n\n',
+      turnEnds: ['<|eot_id|>'],
+      tool: '<|start_header_id|>tool<|end_header_id|>\n\n',
+      control: ['<|start_header_id|>', '<|end_header_id|>', '<|eot_id|>'],
+      foreign: ['<|im_start|>', '<start_of_turn>'],
       markers: ['<|begin_of_text|>', '<|start_header_id|>', '<|end_header_id|>', '<|eot_id|>'],
     },
   } as const;
@@ -68,6 +81,13 @@ describe('llama-server facts', { skip }, () => {
       assert.equal(facts.roleMarkers.find(({ role }) => role === 'user')?.opening, want.user);
       const markers = facts.markers.map(({ text }) => text);
       for (const marker of want.markers) assert.ok(markers.includes(marker), marker);
+      for (const marker of want.foreign) assert.ok(!markers.includes(marker), marker);
+      const kinds = new Map(facts.markers.map(({ text, kind }) => [text, kind]));
+      for (const marker of want.control) assert.equal(kinds.get(marker), 'control', marker);
+      for (const marker of ['<think>', '<tool_call>', '<tool_response>'])
+        assert.equal(kinds.get(marker), family === 'qwen3' ? 'user-defined' : undefined, marker);
+      assert.deepEqual(facts.turnEnds, want.turnEnds);
+      assert.equal(facts.roleMarkers.find(({ role }) => role === 'tool')?.opening, want.tool);
       assert.ok(facts.contextTokens > 0);
       assert.equal(facts.templateWritesDate, false);
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { proveBoundaries } from '../../src/tokens/boundary-proof.ts';
+import { proveBoundaries, withKinds } from '../../src/tokens/boundary-proof.ts';
 
 /** Tokenizes by a regular expression: what it matches is a token by its text, so rules are easy to see. */
 function tokenizer(pattern: RegExp) {
@@ -63,5 +63,27 @@ describe('proveBoundaries', () => {
   it('puts the longest first and asks nothing without candidates', async () => {
     assert.deepEqual(await proven(['<m>', '<mm>'], /<m>|<mm>|./gs), ['<mm>', '<m>']);
     assert.deepEqual(await proven([], /./gs), []);
+  });
+});
+
+describe('withKinds', () => {
+  const ids = (of: Readonly<Record<string, number[]>>) => (texts: readonly string[]) =>
+    Promise.resolve(texts.map((text) => Uint32Array.from(of[text] ?? [])));
+
+  it('tells a token that is one in any text from one that needs special parsing', async () => {
+    const markers = [
+      { text: '<think>', id: 7 },
+      { text: '<|end|>', id: 8 },
+      { text: '<x>', id: 9 },
+    ];
+    const told = await withKinds(markers, ids({ '<think>': [7], '<|end|>': [1, 2, 3], '<x>': [4] }));
+    assert.deepEqual(
+      told.map(({ kind }) => kind),
+      ['user-defined', 'control', 'control'],
+    );
+  });
+
+  it('asks nothing where there is none', async () => {
+    assert.deepEqual(await withKinds([], () => Promise.reject(new Error('asked'))), []);
   });
 });
