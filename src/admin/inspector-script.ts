@@ -13,10 +13,9 @@ const element = (tag, className, text) => {
 };
 const masks = { text: '▒▒', whitespace: '␣', digits: '00', punctuation: '¶', media: '▣', unknown: '?', control: '⟨⟩' };
 
-function drawWindow(record) {
+function drawWindow(window, range) {
   const row = element('div', 'window');
-  for (const piece of record.window.pieces) {
-    const range = record.tokens;
+  for (const piece of window.pieces) {
     const found = range && piece.position >= range.start && piece.position < range.end;
     const cell = element('span', 'piece ' + piece.class + (found ? ' found' : ''));
     cell.title = 'token ' + piece.position + ': ' + piece.class + (piece.id ? ', id pseudonym ' + piece.id : '');
@@ -25,13 +24,11 @@ function drawWindow(record) {
     cell.append(element('span', '', visible), element('span', 'at', piece.position));
     row.append(cell);
   }
-  row.addEventListener('mouseover', (event) => markSame(row, event.target.closest('.piece')));
-  row.addEventListener('mouseleave', () => markSame(row, null));
   return row;
 }
 
-function markSame(row, hovered) {
-  for (const cell of row.children) {
+function markSame(card, hovered) {
+  for (const cell of card.querySelectorAll('.piece')) {
     cell.classList.toggle('same', Boolean(hovered && hovered.dataset.id && cell.dataset.id === hovered.dataset.id));
   }
 }
@@ -46,12 +43,18 @@ function drawFinding(record) {
   when.title = record.time;
   head.append(name, element('span', 'soft', 'by ' + record.culprit), when);
   card.append(head, element('p', '', record.message));
-  if (record.window) card.append(drawWindow(record));
+  if (record.window) card.append(drawWindow(record.window, record.tokens));
+  if (record.ancestorWindow) {
+    card.append(element('p', 'soft', 'The earlier turn there:'), drawWindow(record.ancestorWindow, record.tokens));
+  }
+  card.addEventListener('mouseover', (event) => markSame(card, event.target.closest('.piece')));
+  card.addEventListener('mouseleave', () => markSame(card, null));
   card.append(element('p', 'soft', record.advice));
   const place = record.tokens ? 'tokens ' + record.tokens.start + '–' + (record.tokens.end - 1) : undefined;
   const lost = record.lostTokens === undefined ? undefined : record.lostTokens + ' tokens lost';
+  const saved = record.savedTokens === undefined ? undefined : record.savedTokens + ' tokens saved by repair';
   const facts = [record.model, record.route, 'client ' + record.client, record.session && 'session ' + record.session,
-    record.field && 'field ' + record.field, place, lost, 'action ' + record.action, 'request ' + record.requestId];
+    record.field && 'field ' + record.field, place, lost, saved, 'action ' + record.action, 'request ' + record.requestId];
   card.append(element('div', 'facts', facts.filter(Boolean).join(' · ')));
   return card;
 }

@@ -11,6 +11,11 @@ export function effectiveAction(config: Config, kind: FindingKind): Action {
   return config.detectors[kind].action ?? strictActions[kind] ?? 'pass';
 }
 
+/** What becomes of attribution lines: observe mode changes no request. */
+export function effectiveAttribution(config: Config): Config['detectors']['prefix-break']['attributionLine'] {
+  return config.mode === 'observe' ? 'keep' : config.detectors['prefix-break'].attributionLine;
+}
+
 /**
  * The severity of a finding: the configured one for its kind, else as reported. What a detector reports as `info` is
  * so by design or by intent, and stays `info` whatever the kind is raised to.

@@ -133,7 +133,9 @@ export const configSchema = section({
       .describe('How long a request may wait for its inspection; then it is forwarded and counted as late.'),
     blockingMs: wholeNumber(1, DAY_MS, 'milliseconds')
       .default(2000)
-      .describe('How long a request may wait for a detector that can block it, in strict mode.'),
+      .describe(
+        'How long a request may wait for a detector that can block it, or for a repair, in strict mode.',
+      ),
     onUnknown: oneOf(['forward', 'reject'])
       .default('forward')
       .describe('What to do where a blocking detector lacked what it needs. `reject` answers 503.'),
@@ -153,7 +155,15 @@ export const configSchema = section({
       })
       .prefault({}),
     'output-truncated': detector('output-truncated').prefault({}),
-    'prefix-break': detector('prefix-break').prefault({}),
+    'prefix-break': detector('prefix-break')
+      .safeExtend({
+        attributionLine: oneOf(['keep', 'freeze', 'cut'])
+          .default('keep')
+          .describe(
+            "What strict mode does with a client's attribution line: `freeze` it as the conversation began with it, or `cut` it.",
+          ),
+      })
+      .prefault({}),
     'prompt-truncated': detector('prompt-truncated').prefault({}),
     'raw-prompt': detector('raw-prompt').prefault({}),
   } satisfies Record<FindingKind, z.ZodType>).prefault({}),

@@ -3,9 +3,9 @@ import type { ModelFacts } from './model-facts.ts';
 import type { HeadRead, TokenRead, UnknownReason } from './token-read.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import type { Outcome, Reply } from './reply.ts';
-import type { GenerationRequest } from './request.ts';
+import type { GenerationRequest, JsonPath } from './request.ts';
 import type { Route } from './route.ts';
-import type { SessionMatch } from './session-match.ts';
+import type { SentIds, SessionMatch } from './session-match.ts';
 
 export type Action = 'pass' | 'rewrite' | 'reject';
 export const actions = ['pass', 'rewrite', 'reject'] as const;
@@ -21,6 +21,13 @@ export interface ClientIdentity {
   readonly pseudonym: string;
   /** The operator's name for the client; absent unless configured. */
   readonly name?: string;
+}
+
+export interface SentRequest {
+  /** Undefined where another repair has changed the ids since. */
+  readonly ids: SentIds | undefined;
+  /** The item that the repair took out of a list of the body; absent if it took none. */
+  readonly removedItem?: JsonPath;
 }
 
 /** Filled stage by stage; a field is absent until its stage has run. */
@@ -45,6 +52,8 @@ export interface Exchange {
   prompts: readonly TokenRead[];
   /** Stage session; absent where no ids are known or the request has several prompts. */
   session?: SessionMatch;
+  /** Stage decide: what the client sent before its attribution line was repaired; absent if it was not. */
+  sent?: SentRequest;
   /** Lower bound of the prompt tokens that the engine's own rule lets it reuse; absent if not computed. */
   reusableTokens?: number;
   findings: Finding[];

@@ -51,11 +51,14 @@ export interface FindingRecord {
   /** Token range, half open; absent where the fact has no place. */
   readonly tokens?: { readonly start: number; readonly end: number };
   readonly lostTokens?: number;
+  readonly savedTokens?: number;
   readonly field?: string;
   readonly message: string;
   readonly advice: string;
   readonly action: Action;
   readonly window?: MaskedWindow;
+  /** The same place in the turn that the prompt was compared with; `prefix-break` only. */
+  readonly ancestorWindow?: MaskedWindow;
 }
 
 /** Copies what may leave the process out of an exchange and one of its findings; the repair's edits stay behind. */
@@ -64,6 +67,7 @@ export function recordFinding(
   finding: Finding,
   at: Date,
   window?: MaskedWindow,
+  ancestorWindow?: MaskedWindow,
 ): FindingRecord {
   const { kind, severity, culprit, promptIndex, message, advice } = finding;
   return {
@@ -81,10 +85,12 @@ export function recordFinding(
     promptIndex,
     ...(finding.tokens && { tokens: finding.tokens }),
     ...(finding.lostTokens !== undefined && { lostTokens: finding.lostTokens }),
+    ...(finding.savedTokens !== undefined && { savedTokens: finding.savedTokens }),
     ...(finding.field !== undefined && { field: finding.field }),
     message,
     advice,
     action: exchange.action,
     ...(window && { window }),
+    ...(ancestorWindow && { ancestorWindow }),
   };
 }

@@ -44,6 +44,8 @@ export interface Finding {
   readonly tokens?: { readonly start: number; readonly end: number };
   /** `prefix-break` only: tokens of the ancestor's prompt that can't be reused. */
   readonly lostTokens?: number;
+  /** Prompt tokens that a repair made before forwarding spares the engine; absent where nothing was repaired so. */
+  readonly savedTokens?: number;
   /** JSON path of the request's field that did it, e.g. `prompt` or `messages[0].content`. */
   readonly field?: string;
   /** One sentence that says what is wrong. Holds control-token texts, numbers and field names; never prompt text. */

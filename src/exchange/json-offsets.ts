@@ -53,6 +53,20 @@ export function locateStringPrefix(body: Buffer, path: JsonPath, text: string): 
   return end === undefined ? undefined : { start: string.start, end };
 }
 
+/**
+ * Byte range that takes the item at `path` out of its list, with the comma that goes with it. Undefined if there is no
+ * such item, or no other beside it.
+ */
+export function locateListItem(body: Buffer, path: JsonPath): ByteRange | undefined {
+  const index = path.at(-1);
+  const item = locateValue(body, path);
+  if (typeof index !== 'number' || item === undefined) return undefined;
+  const next = locateValue(body, [...path.slice(0, -1), index + 1]);
+  if (next !== undefined) return { start: item.start, end: next.start };
+  const before = locateValue(body, [...path.slice(0, -1), index - 1]);
+  return before && { start: before.end, end: item.end };
+}
+
 function elementStart(body: Buffer, start: number, index: number): number | undefined {
   if (body[start] !== 0x5b) return undefined;
   let at = skipSpace(body, start + 1);

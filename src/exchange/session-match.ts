@@ -32,7 +32,13 @@ export interface RequestDigest {
   readonly options: string;
 }
 
-/** One remembered turn: the ids that the engine was fed and the digests of what the client sent. */
+/** What a client sent where a repair changed the ids: `head`, and after it the turn's own ids from `from` on. */
+export interface SentIds {
+  readonly head: Uint32Array;
+  readonly from: number;
+}
+
+/** One remembered turn: the ids that the engine was fed and the digests of the request that they come from. */
 export interface Turn {
   readonly ids: Uint32Array;
   /** Ids generated after the prompt, where the reply carried them; else empty. */
@@ -43,6 +49,10 @@ export interface Turn {
   readonly tail: { readonly generationPrompt: number; readonly think: number };
   /** The order in which the requests arrived at the store; a turn never replaces a later one. */
   readonly sequence: number;
+  /** The attribution line that the engine was fed, as written in the body; absent if there was none. Never leaves. */
+  readonly attributionLine?: string;
+  /** Absent where the engine was fed what the client sent. */
+  readonly sent?: SentIds;
 }
 
 /**

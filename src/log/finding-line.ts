@@ -5,7 +5,7 @@
 import type { FindingRecord } from '../exchange/finding-record.ts';
 
 /** A finding that is new: none of the same kind, cause, client and model has been logged within the fold window. */
-export interface FindingLine extends Omit<FindingRecord, 'time' | 'message' | 'window'> {
+export interface FindingLine extends Omit<FindingRecord, 'time' | 'message' | 'window' | 'ancestorWindow'> {
   readonly event: 'finding';
 }
 
@@ -21,6 +21,8 @@ export interface RepeatLine {
   readonly count: number;
   /** Tokens lost by the repeats together; absent unless they lost any. */
   readonly lostTokens?: number;
+  /** Tokens that repairs of the repeats saved together; absent unless they saved any. */
+  readonly savedTokens?: number;
   /** ISO 8601: when the window opened, and when the last repeat came. */
   readonly since: string;
   readonly until: string;
@@ -31,7 +33,7 @@ export interface RepeatLine {
 /** Picks field by field, so that a field added to the record is not logged before somebody has decided it. */
 export function findingLine(record: FindingRecord): FindingLine {
   const { requestId, traceId, model, route, client, session, kind, cause, severity } = record;
-  const { culprit, promptIndex, tokens, lostTokens, field, advice, action } = record;
+  const { culprit, promptIndex, tokens, lostTokens, savedTokens, field, advice, action } = record;
   return {
     event: 'finding',
     requestId,
@@ -47,6 +49,7 @@ export function findingLine(record: FindingRecord): FindingLine {
     promptIndex,
     ...(tokens && { tokens }),
     ...(lostTokens !== undefined && { lostTokens }),
+    ...(savedTokens !== undefined && { savedTokens }),
     ...(field !== undefined && { field }),
     advice,
     action,
@@ -59,9 +62,10 @@ export interface Repeats {
   readonly newest: FindingRecord;
   readonly count: number;
   readonly lostTokens: number;
+  readonly savedTokens: number;
 }
 
-export function repeatLine({ since, newest, count, lostTokens }: Repeats): RepeatLine {
+export function repeatLine({ since, newest, count, lostTokens, savedTokens }: Repeats): RepeatLine {
   const { kind, cause, severity, client, model, requestId, time } = newest;
   return {
     event: 'finding-repeated',
@@ -72,6 +76,7 @@ export function repeatLine({ since, newest, count, lostTokens }: Repeats): Repea
     model,
     count,
     ...(lostTokens > 0 && { lostTokens }),
+    ...(savedTokens > 0 && { savedTokens }),
     since,
     until: time,
     requestId,

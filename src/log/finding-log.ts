@@ -64,7 +64,7 @@ export function createFindingLog(parts: FindingLogParts): FindingLog {
     if (oldest && windows.size >= maxWindows) close(...oldest);
     windows.set(key, {
       closesAtMs: nowMs() + foldMs,
-      repeats: { since: record.time, newest: record, count: 0, lostTokens: 0 },
+      repeats: { since: record.time, newest: record, count: 0, lostTokens: 0, savedTokens: 0 },
     });
   }
 
@@ -74,9 +74,14 @@ export function createFindingLog(parts: FindingLogParts): FindingLog {
       const key = JSON.stringify([record.kind, record.cause, record.client, record.model]);
       const window = windows.get(key);
       if (window) {
-        const { since, count, lostTokens } = window.repeats;
-        const lost = lostTokens + (record.lostTokens ?? 0);
-        const repeats = { since, newest: record, count: count + 1, lostTokens: lost };
+        const { since, count, lostTokens, savedTokens } = window.repeats;
+        const repeats: Repeats = {
+          since,
+          newest: record,
+          count: count + 1,
+          lostTokens: lostTokens + (record.lostTokens ?? 0),
+          savedTokens: savedTokens + (record.savedTokens ?? 0),
+        };
         windows.set(key, { ...window, repeats });
         return;
       }

@@ -92,6 +92,12 @@ export const catalogue = {
     help: 'Prompt tokens that the rule of the engine lets it take from its cache, lower bound.',
     labels: { model_name: 'model' },
   },
+  prompt_tokens_saved_total: {
+    type: 'counter',
+    moment: 'before-forwarding',
+    help: 'Prompt tokens that the engine need not compute again because a changed attribution line was repaired.',
+    labels: { model_name: 'model' },
+  },
   inspections_total: {
     type: 'counter',
     moment: 'before-forwarding',

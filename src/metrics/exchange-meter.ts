@@ -46,7 +46,10 @@ export function createExchangeMeter(
       1,
       exemplar,
     );
-    if (kind !== 'prefix-break') return;
+    if (finding.savedTokens !== undefined && exchange.action === 'rewrite') {
+      instruments.add('prompt_tokens_saved_total', { model_name }, finding.savedTokens);
+    }
+    if (!isLoss(exchange, finding)) return;
     const labels = { model_name, cause: breakCauseOf(finding), culprit };
     instruments.add('prefix_breaks_total', labels, 1, exemplar);
     instruments.add('prefix_lost_tokens_total', labels, finding.lostTokens ?? 0, exemplar);
@@ -117,12 +120,17 @@ export function createExchangeMeter(
       const rate = perPrompt[0]?.prefillTokensPerSecond;
       if (rate === undefined || !(rate > 0)) return;
       for (const finding of exchange.findings) {
-        if (finding.kind !== 'prefix-break' || finding.lostTokens === undefined) continue;
+        if (!isLoss(exchange, finding) || finding.lostTokens === undefined) continue;
         const labels = { model_name, cause: breakCauseOf(finding) };
         instruments.add('prefill_wasted_seconds_total', labels, finding.lostTokens / rate, exemplar);
       }
     },
   };
+}
+
+/** False also for a break that was repaired before forwarding: the engine's prefix held. */
+function isLoss({ action }: Exchange, { kind, savedTokens }: Finding): boolean {
+  return kind === 'prefix-break' && !(savedTokens !== undefined && action === 'rewrite');
 }
 
 function breakCauseOf(finding: Finding): BreakCause {

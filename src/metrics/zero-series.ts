@@ -63,4 +63,5 @@ export function startModelSeries(instruments: Instruments, modelLabel: string): 
   for (const result of countCheckResults) instruments.add('count_checks_total', { model_name, result }, 0);
   for (const what of factNames) instruments.add('facts_changes_total', { model_name, what }, 0);
   instruments.add('prompt_tokens_reusable_total', { model_name }, 0);
+  instruments.add('prompt_tokens_saved_total', { model_name }, 0);
 }

@@ -69,7 +69,7 @@ export class ExchangeInspection implements Inspection {
   }
 
   async #decide(): Promise<Verdict> {
-    const { exchange, config, stages, judge, meter } = this.#parts;
+    const { exchange, config, stages, judge, memory, meter } = this.#parts;
     const sinceStart = stopwatch();
     const known = await this.#wait();
     exchange.inspection = known.inspection;
@@ -80,6 +80,7 @@ export class ExchangeInspection implements Inspection {
     meter.inspectionDuration('decide', judged(), exchange);
     meter.inspectionDuration('whole', sinceStart(), exchange);
     meter.beforeForwarding(exchange);
+    memory.noteFound(exchange);
     this.#decided = true;
     if (exchange.inspection.result === 'late') {
       void this.#whole.then((result) => {
@@ -128,11 +129,12 @@ export class ExchangeInspection implements Inspection {
 
   /** The request has gone on; what is found now is counted and logged, but changes nothing for the client. */
   #finishLate(result: InspectionResult): void {
-    const { exchange, config, judge, meter } = this.#parts;
+    const { exchange, config, judge, memory, meter } = this.#parts;
     if (result.result === 'unknown') exchange.inspection = result;
     try {
       judge.late(exchange, config);
       meter.lateInspection(exchange);
+      memory.noteFound(exchange);
       if (this.#reader?.started === true) this.#rememberOnceKnown();
     } catch (error) {
       this.#parts.onFailure(error, exchange);

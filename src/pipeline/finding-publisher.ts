@@ -2,9 +2,9 @@
 import type { Config } from '../config/schema.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { recordFinding, type FindingRecord } from '../exchange/finding-record.ts';
+import { recordFinding, type FindingRecord, type MaskedWindow } from '../exchange/finding-record.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { maskWindow, windowIds, type WindowIds } from './masked-window.ts';
+import { ancestorWindowIds, maskWindow, windowIds, type WindowIds } from './masked-window.ts';
 
 export interface FindingPublisherParts {
   readonly engine: Engine;
@@ -15,11 +15,17 @@ export interface FindingPublisherParts {
   readonly credentials: () => Readonly<Record<string, string>>;
 }
 
+/** Ids around a finding, and around the same place of the turn that it compares with. */
+interface FoundIds {
+  readonly here: WindowIds;
+  readonly ancestor?: WindowIds;
+}
+
 export class FindingPublisher {
   readonly #parts: FindingPublisherParts;
   readonly #published = new WeakSet<Finding>();
   /** Ids around findings as they were found: a repair replaces the exchange's own. */
-  readonly #windows = new WeakMap<Finding, WindowIds>();
+  readonly #found = new WeakMap<Finding, FoundIds>();
 
   constructor(parts: FindingPublisherParts) {
     this.#parts = parts;
@@ -27,8 +33,8 @@ export class FindingPublisher {
 
   keepWindows(exchange: Exchange): void {
     for (const finding of exchange.findings) {
-      const window = windowIds(exchange, finding);
-      if (window !== undefined) this.#windows.set(finding, window);
+      const found = this.#found.has(finding) ? undefined : foundIds(exchange, finding);
+      if (found !== undefined) this.#found.set(finding, found);
     }
   }
 
@@ -38,31 +44,49 @@ export class FindingPublisher {
     for (const finding of exchange.findings) {
       if (this.#published.has(finding)) continue;
       this.#published.add(finding);
-      const window = this.#windows.get(finding) ?? windowIds(exchange, finding);
-      if (window === undefined) this.#parts.onRecord(recordFinding(exchange, finding, at));
-      else if (config.privacy.showText) void this.#publishWithText(exchange, finding, at, window);
-      else this.#tell(exchange, finding, at, window);
+      const found = this.#found.get(finding) ?? foundIds(exchange, finding);
+      if (found === undefined) this.#parts.onRecord(recordFinding(exchange, finding, at));
+      else if (config.privacy.showText) void this.#publishWithText(exchange, finding, at, found);
+      else this.#tell(exchange, finding, at, found);
     }
   }
 
-  #tell(exchange: Exchange, finding: Finding, at: Date, window: WindowIds, pieces?: readonly string[]): void {
-    const masked = maskWindow(window, exchange, this.#parts.digestKey, pieces);
-    this.#parts.onRecord(recordFinding(exchange, finding, at, masked));
+  /** @param pieces texts of the ids here, then of the ancestor's */
+  #tell(
+    exchange: Exchange,
+    finding: Finding,
+    at: Date,
+    found: FoundIds,
+    pieces: readonly string[] = [],
+  ): void {
+    const { here, ancestor } = found;
+    const masked = (window: WindowIds, texts: readonly string[]): MaskedWindow =>
+      maskWindow(window, exchange, this.#parts.digestKey, texts);
+    const window = masked(here, pieces);
+    const before = ancestor && masked(ancestor, pieces.slice(here.ids.length));
+    this.#parts.onRecord(recordFinding(exchange, finding, at, window, before));
   }
 
   /** Only where the operator chose to see text: the engine says what the ids stand for. Never holds a request up. */
-  async #publishWithText(exchange: Exchange, finding: Finding, at: Date, window: WindowIds): Promise<void> {
+  async #publishWithText(exchange: Exchange, finding: Finding, at: Date, found: FoundIds): Promise<void> {
     const { engine, credentials } = this.#parts;
     let pieces: readonly string[] = [];
     try {
       if (exchange.facts !== undefined) {
-        pieces = await engine.pieces(window.ids, exchange.facts, {
+        const ids = [...found.here.ids, ...(found.ancestor?.ids ?? [])];
+        pieces = await engine.pieces(ids, exchange.facts, {
           credentials: credentials(),
           signal: new AbortController().signal,
         });
       }
     } finally {
-      this.#tell(exchange, finding, at, window, pieces);
+      this.#tell(exchange, finding, at, found, pieces);
     }
   }
+}
+
+function foundIds(exchange: Exchange, finding: Finding): FoundIds | undefined {
+  const here = windowIds(exchange, finding);
+  const ancestor = here && ancestorWindowIds(exchange, finding);
+  return here && { here, ...(ancestor && { ancestor }) };
 }

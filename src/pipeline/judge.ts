@@ -2,7 +2,7 @@
  * Detect and decide: what is found in an exchange, what becomes of it, and who is told. Holds the one piece of state
  * that decisions share, the circuit breaker on rejections.
  */
-import { effectiveAction, effectiveSeverity } from '../config/effective.ts';
+import { effectiveAction, effectiveAttribution, effectiveSeverity } from '../config/effective.ts';
 import type { Config } from '../config/schema.ts';
 import { detectors } from '../detectors/index.ts';
 import { runDetectors } from '../detectors/run.ts';
@@ -10,9 +10,11 @@ import type { Engine } from '../engines/engine.ts';
 import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
 import { findingKinds, type Finding, type FindingKind } from '../exchange/finding.ts';
 import { RejectionBreaker, type BreakerState } from '../policies/breaker.ts';
+import { placedAsSent } from '../policies/attribution.ts';
 import { decide, type PolicyRule } from '../policies/decide.ts';
 import { rejectFinding, rejectUnknown, type Rejection } from '../policies/rejection.ts';
 import { rewriteBody } from '../policies/rewrite.ts';
+import { repairAttribution, type AttributionRepair } from './attribution-repair.ts';
 import type { FindingPublisher } from './finding-publisher.ts';
 import { proveRepair } from './repair-proof.ts';
 import { stopwatch, type Stages } from './stages.ts';
@@ -62,10 +64,12 @@ export class Judge {
 
   async before(exchange: Exchange, reach: Reach, stages: Stages, config: Config): Promise<Judgement> {
     const blocking = blockingKinds(config);
+    const repair = reach === 'whole' ? await this.#repairAttribution(exchange, stages, config) : undefined;
     if (reach === 'whole') this.#detect(exchange, config);
     else if (blocking.size > 0) this.#detect(exchange, config, blocking);
     this.#parts.publisher.keepWindows(exchange);
-    const judgement = await this.#decide(exchange, reach, stages, config);
+    const decided = await this.#decide(exchange, reach, stages, config);
+    const judgement = repair !== undefined && decided.action === 'pass' ? repair : decided;
     exchange.action = judgement.action;
     this.#parts.publisher.publish(exchange, config);
     return judgement;
@@ -88,6 +92,31 @@ export class Judge {
     });
     this.#add(exchange, config, findings, skipped);
     this.#parts.publisher.publish(exchange, config);
+  }
+
+  /** Before all else: everything is found in what the engine gets, but for the break that the client's line is. */
+  async #repairAttribution(
+    exchange: Exchange,
+    stages: Stages,
+    config: Config,
+  ): Promise<AttributionRepair | undefined> {
+    const rule = effectiveAttribution(config);
+    if (rule === 'keep' || !this.#areIdsVerified(exchange)) return undefined;
+    const repair = await repairAttribution(exchange, stages, rule, config.inspection.blockingMs).catch(
+      (error: unknown) => {
+        this.#parts.onFailure(error, exchange);
+        return undefined;
+      },
+    );
+    if (repair === undefined) return undefined;
+    this.#add(repair.before, config, repair.findings, []);
+    this.#parts.publisher.keepWindows(repair.before);
+    exchange.findings.push(...repair.before.findings);
+    return repair;
+  }
+
+  #areIdsVerified({ facts, route }: Exchange): boolean {
+    return facts === undefined || this.#parts.engine.idsVerified(facts, route.kind);
   }
 
   #detect(exchange: Exchange, config: Config, only?: ReadonlySet<FindingKind>): void {
@@ -113,7 +142,7 @@ export class Judge {
     for (const finding of findings) {
       if (!this.#told.isNew(exchange, finding)) continue;
       const severity = effectiveSeverity(config, finding.kind, finding.severity);
-      exchange.findings.push({ ...finding, severity });
+      exchange.findings.push({ ...placedAsSent(finding, exchange.sent?.removedItem), severity });
     }
     exchange.skipped = skipped;
   }
@@ -125,14 +154,13 @@ export class Judge {
 
   async #decide(exchange: Exchange, reach: Reach, stages: Stages, config: Config): Promise<Judgement> {
     const breaker = this.#breakerFor(config);
-    const { engine } = this.#parts;
     const decision = decide({
       mode: config.mode,
       findings: exchange.findings,
       skipped: exchange.skipped,
       rules: rulesOf(config),
       onUnknown: config.inspection.onUnknown,
-      idsVerified: exchange.facts === undefined || engine.idsVerified(exchange.facts, exchange.route.kind),
+      idsVerified: this.#areIdsVerified(exchange),
       mayReject: breaker.mayReject,
     });
     breaker.record(decision.blocks);
@@ -166,11 +194,14 @@ export class Judge {
     if (rewrite === undefined || rereading === undefined) return { action: 'pass' };
     if (!(await proveRepair(exchange, rereading, repaired, rewrite.proofs))) return { action: 'pass' };
     const whole = rereading.adopt();
+    // The ids are no longer those that an earlier repair compared with.
+    if (exchange.sent !== undefined) exchange.sent = { ...exchange.sent, ids: undefined };
     if (reach === 'whole') {
       // What else is found must be found in what the engine gets, not in what the client sent.
-      // Facts of the model hold for both, and are not told again.
+      // Facts of the model hold for both, and are not told again; what an earlier repair mended is gone from both.
       exchange.findings = exchange.findings.filter(
-        (finding) => finding.fact !== undefined || repaired.includes(finding),
+        (finding) =>
+          finding.fact !== undefined || finding.savedTokens !== undefined || repaired.includes(finding),
       );
       this.#judged.set(exchange, new Set(repaired.map(({ kind }) => kind)));
       const result = await whole;

@@ -22,14 +22,24 @@ export function windowIds(exchange: Exchange, finding: Finding): WindowIds | und
   const read = exchange.prompts[finding.promptIndex];
   const head = exchange.heads[finding.promptIndex];
   const ids = read?.known === true ? read.ids : head?.known === true ? head.ids : undefined;
-  if (ids === undefined) return undefined;
-  const start = Math.max(0, finding.tokens.start - before);
-  return { start, ids: Array.from(ids.slice(start, finding.tokens.start + from)) };
+  return ids && windowAt(ids, finding.tokens.start);
+}
+
+/** The ids that stood there in the turn before; undefined if the finding does not compare the two. */
+export function ancestorWindowIds({ session }: Exchange, { kind, tokens }: Finding): WindowIds | undefined {
+  if (kind !== 'prefix-break' || tokens === undefined || session?.ancestor === undefined) return undefined;
+  return windowAt(session.ancestor.ids, tokens.start);
+}
+
+/** The ids around a position; fewer at either end of a prompt, none beyond it. */
+function windowAt(ids: Uint32Array | readonly number[], position: number): WindowIds {
+  const start = Math.max(0, position - before);
+  return { start, ids: Array.from(ids.slice(start, position + from)) };
 }
 
 export function maskWindow(
   { start, ids }: WindowIds,
-  exchange: Exchange,
+  exchange: Pick<Exchange, 'facts'>,
   digestKey: Uint8Array,
   pieces?: readonly string[],
 ): MaskedWindow {

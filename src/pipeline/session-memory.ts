@@ -2,7 +2,9 @@
  * What the pipeline remembers of conversations: looks for the session while a request waits, and keeps the turn as
  * soon as the engine has it in its cache. The store behind it decides what is an ancestor.
  */
+import { writtenAttribution } from '../exchange/attribution-line.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { Turn } from '../exchange/session-match.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import type { LookupSource } from '../metrics/label-sets.ts';
 import type { RequestDigester } from '../sessions/digest.ts';
@@ -22,6 +24,7 @@ export class SessionMemory {
   /** What each exchange looked for, until it is over. */
   readonly #queries = new WeakMap<Exchange, SessionQuery>();
   readonly #remembered = new WeakSet<Exchange>();
+  readonly #noted = new WeakSet<Exchange>();
 
   constructor(options: SessionMemoryOptions) {
     this.#options = options;
@@ -46,7 +49,14 @@ export class SessionMemory {
     this.#queries.set(exchange, query);
     exchange.session = match;
     exchange.reusableTokens = reusableTokens(match.commonTokens, known.ids.length, facts.cacheBlockTokens);
-    this.#options.onLookup(match.ancestor === undefined ? 'new' : match.keySource);
+  }
+
+  /** Counts how the exchange found its session, once: a repaired request has looked again, and that is what counts. */
+  noteFound(exchange: Exchange): void {
+    const { session } = exchange;
+    if (session === undefined || this.#noted.has(exchange)) return;
+    this.#noted.add(exchange);
+    this.#options.onLookup(session.ancestor === undefined ? 'new' : session.keySource);
   }
 
   /** Keeps the turn; once the generated ids are known it may be called again to add them. */
@@ -58,8 +68,18 @@ export class SessionMemory {
     const generated = reply?.choices.length === 1 ? reply.choices[0]?.generatedIds : undefined;
     if (this.#remembered.has(exchange) && generated === undefined) return;
     this.#remembered.add(exchange);
-    await this.#options.store.remember(query, session, turnOf(session, known, facts, generated));
+    const turn = { ...turnOf(session, known, facts, generated), ...attributionOf(exchange) };
+    await this.#options.store.remember(query, session, turn);
   }
+}
+
+/** What the next turn's attribution line is compared with. */
+function attributionOf({ request, sent }: Exchange): Pick<Turn, 'attributionLine' | 'sent'> {
+  const attributionLine = request?.kind === 'chat' ? writtenAttribution(request) : undefined;
+  return {
+    ...(attributionLine !== undefined && { attributionLine }),
+    ...(sent?.ids && { sent: sent.ids }),
+  };
 }
 
 function onlyPrompt({ prompts }: Exchange): KnownTokens | undefined {

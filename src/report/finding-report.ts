@@ -4,7 +4,7 @@
  */
 import { lineWidth, type Paint, type Style } from './layout.ts';
 import { printable } from './printable.ts';
-import type { FindingRecord } from '../exchange/finding-record.ts';
+import type { FindingRecord, MaskedWindow } from '../exchange/finding-record.ts';
 import type { Severity } from '../exchange/finding.ts';
 import { clippedTo, wrappedTo } from './display-width.ts';
 import { windowRows } from './token-window.ts';
@@ -22,23 +22,26 @@ const styles: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yell
 /** @returns lines that end with a newline each. */
 export function reportFinding(record: FindingRecord, options: ReportOptions): string {
   const { columns = lineWidth, paint } = options;
-  const numberWidth = String((record.window?.start ?? 0) + (record.window?.pieces.length ?? 0)).length;
+  const { window, ancestorWindow } = record;
+  const numberWidth = String((window?.start ?? 0) + (window?.pieces.length ?? 0)).length;
   const gutter = ' '.repeat(numberWidth + 1);
   const inner = columns - numberWidth - 4;
   const bar = paint('dim', '|');
   const style = styles[record.severity];
 
-  const windowLines = (
-    record.window === undefined ? [] : windowRows(record.window, record.tokens, inner, paint)
-  ).flatMap(({ position, pieces, carets }) => [
-    ` ${paint('dim', String(position).padStart(numberWidth))} ${bar} ${pieces}`,
-    ...(carets === undefined ? [] : [`${gutter} ${bar} ${emphasised(paint, style, carets)}`]),
-  ]);
+  const linesOf = (shown: MaskedWindow): string[] =>
+    windowRows(shown, record.tokens, inner, paint).flatMap(({ position, pieces, carets }) => [
+      ` ${paint('dim', String(position).padStart(numberWidth))} ${bar} ${pieces}`,
+      ...(carets === undefined ? [] : [`${gutter} ${bar} ${emphasised(paint, style, carets)}`]),
+    ]);
   return [
     ...headerLines(record, columns, paint),
     `${gutter}${paint('dim', '-->')} ${clippedTo(printable(placeOf(record)), inner - 1)}`,
     `${gutter} ${bar}`,
-    ...windowLines,
+    ...(window === undefined ? [] : linesOf(window)),
+    ...(ancestorWindow === undefined
+      ? []
+      : [`${gutter} ${bar} ${paint('dim', 'the earlier turn there:')}`, ...linesOf(ancestorWindow)]),
     ...wrappedTo(printable(record.message), inner).map((line) => `${gutter} ${bar} ${line}`),
     `${gutter} ${bar}`,
     ...notesOf(record, options).flatMap(([label, text]) => {
@@ -80,19 +83,23 @@ function placeOf({ field, tokens, promptIndex, requestId }: FindingRecord): stri
 }
 
 function notesOf(record: FindingRecord, { prefillTokensPerSecond: rate }: ReportOptions): [string, string][] {
-  const { culprit, lostTokens, action, advice } = record;
+  const { culprit, lostTokens, savedTokens, action, advice } = record;
   const notes: [string, string][] = [['culprit', culprit]];
   if (lostTokens !== undefined) {
-    const tokens = `${count(lostTokens)} ${lostTokens === 1 ? 'token' : 'tokens'}`;
     const cost =
       rate === undefined || rate <= 0
         ? ''
         : `, ${duration(lostTokens / rate)} of prefill at ${count(rate)} tokens/s`;
-    notes.push(['lost', tokens + cost]);
+    notes.push(['lost', countOfTokens(lostTokens) + cost]);
   }
+  if (savedTokens !== undefined) notes.push(['saved', countOfTokens(savedTokens)]);
   if (action !== 'pass') notes.push(['action', action]);
   notes.push(['help', advice]);
   return notes;
+}
+
+function countOfTokens(tokens: number): string {
+  return `${count(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`;
 }
 
 function duration(seconds: number): string {

@@ -7,6 +7,8 @@ const digestStringBytes = 56;
 const partBytes = 152;
 const turnObjectBytes = 320;
 const linesObjectBytes = 480;
+const stringBytes = 32;
+const sentObjectBytes = 48;
 
 /** A session's object, its name, its place in the store's map, and a bucket of its own. */
 export const sessionOverheadBytes = 1000;
@@ -15,13 +17,15 @@ export const sessionOverheadBytes = 1000;
  * Bytes that a turn keeps alive, overhead included. Digests of a system prompt are counted for each turn, though turns
  * share them for as long as the prompt stays the same.
  */
-export function turnBytes({ ids, generated, digest }: Turn): number {
+export function turnBytes({ ids, generated, digest, attributionLine, sent }: Turn): number {
   return (
     turnObjectBytes +
     2 * typedArrayBytes +
     ids.byteLength +
     generated.byteLength +
-    (digest ? digestBytes(digest) : 0)
+    (digest ? digestBytes(digest) : 0) +
+    (attributionLine === undefined ? 0 : stringBytes + 2 * attributionLine.length) +
+    (sent ? sentObjectBytes + typedArrayBytes + sent.head.byteLength : 0)
   );
 }
 
@@ -41,7 +45,13 @@ function lineBytes({ lines, timeMasked, dateMasked, wordSketch }: LineDigests): 
 
 /** The turn with arrays that own their memory: a view would keep all of the buffer behind it alive, uncounted. */
 export function withOwnBuffers(turn: Turn): Turn {
-  return { ...turn, ids: own(turn.ids), generated: own(turn.generated) };
+  const { ids, generated, sent } = turn;
+  return {
+    ...turn,
+    ids: own(ids),
+    generated: own(generated),
+    ...(sent && { sent: { ...sent, head: own(sent.head) } }),
+  };
 }
 
 function own(ids: Uint32Array): Uint32Array {

@@ -10,6 +10,14 @@ export function commonPrefixLength(a: Uint32Array, b: Uint32Array, extra?: Uint3
   return a.length + commonRun(extra, b, a.length);
 }
 
+/** Length of the longest common suffix, at most `most`: the ids in front of it are compared otherwise. */
+export function commonSuffixLength(a: Uint32Array, b: Uint32Array, most: number): number {
+  const end = Math.min(a.length, b.length, most);
+  let length = 0;
+  while (length < end && a[a.length - 1 - length] === b[b.length - 1 - length]) length += 1;
+  return length;
+}
+
 /** How many ids of `a` from its start equal those of `b` from `offset`. */
 function commonRun(a: Uint32Array, b: Uint32Array, offset: number): number {
   const end = Math.min(a.length, b.length - offset);

@@ -1,7 +1,12 @@
 // What configuration comes to: actions by mode, severities, exemptions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { effectiveAction, effectiveSeverity, isExempt } from '../../src/config/effective.ts';
+import {
+  effectiveAction,
+  effectiveAttribution,
+  effectiveSeverity,
+  isExempt,
+} from '../../src/config/effective.ts';
 import { configSchema, type Config } from '../../src/config/schema.ts';
 import { findingKinds } from '../../src/exchange/finding.ts';
 
@@ -32,6 +37,15 @@ describe('actions', () => {
     });
     assert.equal(effectiveAction(strict, 'double-bos'), 'pass');
     assert.equal(effectiveAction(strict, 'raw-prompt'), 'reject');
+  });
+});
+
+describe('attribution lines', () => {
+  it('are kept unless strict mode is told otherwise', () => {
+    const detectors = { 'prefix-break': { attributionLine: 'cut' } };
+    assert.equal(effectiveAttribution(config({ mode: 'strict', detectors })), 'cut');
+    assert.equal(effectiveAttribution(config({ mode: 'observe', detectors })), 'keep');
+    assert.equal(effectiveAttribution(config({ mode: 'strict' })), 'keep');
   });
 });
 

@@ -22,6 +22,7 @@ import {
   doubleBos,
   exchangeWith,
   factsWith,
+  mendedBreak,
   prefixBreak,
   replyWith,
 } from '../metrics/exchange-under-test.ts';
@@ -36,6 +37,7 @@ const contract = `
   prefix_break_position_tokens{}
   prompt_tokens_total{model_name,route}
   prompt_tokens_reusable_total{model_name}
+  prompt_tokens_saved_total{model_name}
   inspections_total{model_name,route,result}
   inspection_unknown_total{reason}
   replies_total{model_name,route,outcome}
@@ -79,6 +81,7 @@ function metricsWithEverythingMoved(): Metrics {
     inspection: { result: 'unknown', reason: 'media' },
   });
   meter.beforeForwarding(exchange);
+  meter.beforeForwarding(exchangeWith({ findings: [mendedBreak], action: 'rewrite' }));
   exchange.outcome = 'completed';
   exchange.reply = replyWith({ cachedTokens: 5, prefillTokensPerSecond: 100 });
   meter.settled(exchange, ['match']);

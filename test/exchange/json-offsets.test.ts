@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { locateString, locateStringPrefix, locateValue } from '../../src/exchange/json-offsets.ts';
+import {
+  locateListItem,
+  locateString,
+  locateStringPrefix,
+  locateValue,
+} from '../../src/exchange/json-offsets.ts';
 import type { Json, JsonPath } from '../../src/exchange/request.ts';
 import { chooser, writeJson, writeString } from './json-writing.ts';
 
@@ -119,5 +124,29 @@ describe('locateStringPrefix', () => {
     const body = Buffer.from('["😀"]');
     assert.equal(locateStringPrefix(body, [0], '\ud83d'), undefined);
     assert.equal(slice(body, locateStringPrefix(body, [0], '😀')), '😀');
+  });
+});
+
+describe('locateListItem', () => {
+  it('takes exactly one item out of any list of several, in any white space', () => {
+    const lists = fc.array(jsonValues, { minLength: 2, maxLength: 5 });
+    fc.assert(
+      fc.property(lists, fc.nat(), fc.nat(), (list, place, seed) => {
+        const body = Buffer.from(writeJson({ list }, chooser(seed)));
+        const index = place % list.length;
+        const range = locateListItem(body, ['list', index]);
+        assert.ok(range !== undefined);
+        const without = Buffer.concat([body.subarray(0, range.start), body.subarray(range.end)]);
+        const { list: all } = JSON.parse(body.toString()) as { list: Json[] };
+        assert.deepEqual(JSON.parse(without.toString()), { list: all.toSpliced(index, 1) });
+      }),
+    );
+  });
+
+  it('takes neither the only item, nor one that is not there, nor a member of an object', () => {
+    const body = Buffer.from('{"one":[1],"two":[1,2],"object":{"a":1,"b":2}}');
+    for (const path of [['one', 0], ['two', 2], ['object', 'a'], ['two'], []]) {
+      assert.equal(locateListItem(body, path), undefined, JSON.stringify(path));
+    }
   });
 });

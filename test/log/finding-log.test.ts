@@ -60,18 +60,19 @@ describe('a repeated finding', () => {
     const { log, lines, clock } = logUnderTest();
     log.add(findingRecord({ time: 't0' }));
     clock.nowMs = 20_000;
-    log.add(findingRecord({ time: 't1', requestId: 'r-2', lostTokens: 5 }));
+    log.add(findingRecord({ time: 't1', requestId: 'r-2', lostTokens: 5, savedTokens: 3 }));
     clock.nowMs = 59_999;
-    log.add(findingRecord({ time: 't2', requestId: 'r-3', lostTokens: 7 }));
+    log.add(findingRecord({ time: 't2', requestId: 'r-3', lostTokens: 7, savedTokens: 4 }));
     log.closeDue();
     assert.deepEqual(events(lines), ['finding']);
     clock.nowMs = 60_000;
     log.closeDue();
     assert.deepEqual(events(lines), ['finding', 'finding-repeated']);
     const { fields } = lines[1]!;
+    assert.deepEqual([fields['lostTokens'], fields['savedTokens']], [12, 7]);
     assert.deepEqual(
-      [fields['count'], fields['lostTokens'], fields['since'], fields['until'], fields['requestId']],
-      [2, 12, 't0', 't2', 'r-3'],
+      [fields['count'], fields['since'], fields['until'], fields['requestId']],
+      [2, 't0', 't2', 'r-3'],
     );
   });
 

@@ -17,10 +17,11 @@ export function findingRecord(changes: Partial<FindingRecord> = {}): FindingReco
     promptIndex: 0,
     tokens: { start: 56, end: 58 },
     lostTokens: 178,
+    savedTokens: 170,
     field: 'tools',
     message: 'The prompt leaves the earlier turn at token 56 of 234.',
     advice: 'Send the tools in the same order on every turn.',
-    action: 'pass',
+    action: 'rewrite',
     window: {
       start: 55,
       pieces: [
@@ -28,6 +29,13 @@ export function findingRecord(changes: Partial<FindingRecord> = {}): FindingReco
         { position: 56, class: 'text', id: 'b2' },
         { position: 57, class: 'whitespace', id: 'c3' },
         { position: 58, class: 'text', id: 'b2' },
+      ],
+    },
+    ancestorWindow: {
+      start: 55,
+      pieces: [
+        { position: 55, class: 'control', text: '<|im_start|>', id: 'a1' },
+        { position: 56, class: 'text', id: 'd4' },
       ],
     },
     ...changes,

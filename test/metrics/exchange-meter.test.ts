@@ -5,7 +5,14 @@ import { describe, it } from 'node:test';
 import { createMetrics } from '../../src/metrics/meter.ts';
 import { unknown } from '../../src/exchange/token-read.ts';
 
-import { doubleBos, exchangeWith, prefixBreak, replyWith, tokens } from './exchange-under-test.ts';
+import {
+  doubleBos,
+  exchangeWith,
+  mendedBreak,
+  prefixBreak,
+  replyWith,
+  tokens,
+} from './exchange-under-test.ts';
 import { moved, scraped } from './scraped.ts';
 
 describe('before forwarding', () => {
@@ -45,6 +52,22 @@ describe('before forwarding', () => {
     assert.equal(samples.get('tokenweir_prefix_break_position_tokens_sum'), 56);
     assert.equal(samples.get('tokenweir_prefix_break_position_tokens_bucket{le="16"}'), 0);
     assert.equal(samples.get('tokenweir_prefix_break_position_tokens_bucket{le="64"}'), 1);
+  });
+
+  it('counts what a repair saved, and no loss for it; but only where the request went on repaired', async () => {
+    const counted = async (action: 'rewrite' | 'pass') => {
+      const metrics = createMetrics({ modelLabels: 5 });
+      const reply = replyWith({ prefillTokensPerSecond: 89 });
+      const exchange = exchangeWith({ findings: [mendedBreak], action, reply });
+      metrics.meter.beforeForwarding(exchange);
+      metrics.meter.settled(exchange, []);
+      const samples = await scraped(metrics);
+      const names = ['findings_total', 'prompt_tokens_saved_total', 'prefix_breaks_total'];
+      const all = [...names, 'prefix_lost_tokens_total', 'prefill_wasted_seconds_total'];
+      return all.map((name) => Object.values(moved(samples, name)));
+    };
+    assert.deepEqual(await counted('rewrite'), [[1], [170], [], [], []]);
+    assert.deepEqual(await counted('pass'), [[1], [], [1], [178], [2]]);
   });
 
   it('puts a break without a known cause under unknown, never under a label of its own', async () => {

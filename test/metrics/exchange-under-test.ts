@@ -50,6 +50,9 @@ export const prefixBreak: Finding = {
   advice: 'Send the tools in the same order on every turn.',
 };
 
+/** A break that a repair has mended before forwarding. */
+export const mendedBreak: Finding = { ...prefixBreak, cause: 'attribution-line', savedTokens: 170 };
+
 export function replyWith(...choices: readonly Partial<ChoiceReply>[]): Reply {
   return {
     status: 200,

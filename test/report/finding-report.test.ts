@@ -84,10 +84,15 @@ describe('a finding for people', () => {
       '    |',
       ' 55 | <|im_start|> ‹b2› ‹c3› ‹b2›',
       '    |              ^^^^^^^^^',
+      '    | the earlier turn there:',
+      ' 55 | <|im_start|> ‹d4›',
+      '    |              ^^^^',
       '    | The prompt leaves the earlier turn at token 56 of 234.',
       '    |',
       '    = culprit: client',
       '    = lost: 178 tokens, 100 ms of prefill at 1,780 tokens/s',
+      '    = saved: 170 tokens',
+      '    = action: rewrite',
       '    = help: Send the tools in the same order on every turn.',
     ]);
     assert.match(

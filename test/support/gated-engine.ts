@@ -33,6 +33,8 @@ export interface GatedEngine {
   readonly seen: readonly SeenRequest[];
   /** How many requests for this path came. */
   count(path: string): number;
+  /** The bodies that the engine was sent on this path, in order. */
+  bodies(path: string): readonly Buffer[];
   /** Requests for these paths wait from now on. */
   hold(...paths: readonly string[]): Gate;
   /** Requests for this path are answered with this JSON from now on, and do not reach the engine. */
@@ -53,6 +55,7 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
   const gates: { readonly paths: readonly string[]; readonly pass: () => Promise<void> }[] = [];
   const answers = new Map<string, object>();
   const broken = new Set<string>();
+  const carried: { readonly path: string; readonly chunks: Buffer[] }[] = [];
   const upstream = typeof engine === 'string' ? () => engine : engine;
 
   async function carry(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -75,6 +78,9 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     // A connection each: engines close kept ones at moments of their own.
     const outgoing = send(upstream() + target, { method, headers: endToEnd(headers), agent: false });
     response.once('close', () => outgoing.destroy());
+    const chunks: Buffer[] = [];
+    carried.push({ path, chunks });
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     await pipeline(incoming, outgoing);
     const [reply] = (await once(outgoing, 'response')) as [IncomingMessage];
     response.writeHead(reply.statusCode ?? 502, endToEnd(reply.headers));
@@ -92,6 +98,7 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     count: (path) => seen.filter((request) => request.path === path).length,
+    bodies: (path) => carried.filter((one) => one.path === path).map(({ chunks }) => Buffer.concat(chunks)),
     hold: (...paths) => {
       let arrive = (): void => undefined;
       let open = (): void => undefined;

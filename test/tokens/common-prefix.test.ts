@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { commonPrefixLength, reusableTokens } from '../../src/tokens/common-prefix.ts';
+import { commonPrefixLength, commonSuffixLength, reusableTokens } from '../../src/tokens/common-prefix.ts';
 
 const ids = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 12 });
 
@@ -32,6 +32,17 @@ describe('commonPrefixLength', () => {
   it('looks at generated ids only after the whole prompt', () => {
     assert.equal(commonPrefixLength(Uint32Array.of(1, 2), Uint32Array.of(1, 3), Uint32Array.of(3)), 1);
     assert.equal(commonPrefixLength(Uint32Array.of(1), Uint32Array.of(1, 3, 4), Uint32Array.of(3)), 2);
+  });
+});
+
+describe('commonSuffixLength', () => {
+  it('is the common prefix of both read backwards, up to a bound', () => {
+    fc.assert(
+      fc.property(ids, ids, fc.nat(12), (a, b, most) => {
+        const wanted = Math.min(most, byDefinition(a.toReversed(), b.toReversed()));
+        assert.equal(commonSuffixLength(Uint32Array.from(a), Uint32Array.from(b), most), wanted);
+      }),
+    );
   });
 });
 
