@@ -166,6 +166,7 @@ export const configSchema = section({
       .prefault({}),
     'prompt-truncated': detector('prompt-truncated').prefault({}),
     'raw-prompt': detector('raw-prompt').prefault({}),
+    'runaway-reply': detector('runaway-reply').prefault({}),
   } satisfies Record<FindingKind, z.ZodType>).prefault({}),
   policies: section({
     maxRejectedRatio: ratio()

@@ -7,6 +7,7 @@ import { outputTruncated } from './output-truncated.ts';
 import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
+import { runawayReply } from './runaway-reply.ts';
 
 export const detectors: readonly Detector[] = [
   contextOverflow,
@@ -16,4 +17,5 @@ export const detectors: readonly Detector[] = [
   prefixBreak,
   promptTruncated,
   rawPrompt,
+  runawayReply,
 ];

@@ -21,8 +21,8 @@ class LlamaNativeDialect implements ReplyDialect {
   /** Choices whose final object has come. */
   readonly #final = new Set<number>();
 
-  constructor({ retainedBytes }: ReplyReading) {
-    this.choices = new ReplyChoices(retainedBytes);
+  constructor(reading: ReplyReading) {
+    this.choices = new ReplyChoices(reading);
   }
 
   saidAll(): boolean {
@@ -68,7 +68,7 @@ class LlamaNativeDialect implements ReplyDialect {
       completionTokens: count(part['tokens_predicted']) ?? told.completionTokens,
     });
     const { content, tokens, stop_type: stopType } = part;
-    if (typeof content === 'string' && /\S/.test(content)) draft.hasAnswerText = true;
+    draft.noteText(content);
     if (isArray(tokens)) draft.noteIds(tokens.filter((id) => typeof id === 'number'));
     if (part['stop'] === true) this.#final.add(draft.index);
     if (typeof stopType === 'string') draft.finishReason = finishReasons[stopType] ?? draft.finishReason;

@@ -26,9 +26,7 @@ export function readVllmRefusal({ message }: JsonObject): ContextRefusal | undef
 }
 
 function numberIn(message: string, pattern: RegExp): number | undefined {
-  const digits = pattern
-    .exec(message)
-    ?.slice(1)
-    .find((group) => group !== undefined);
+  // The alternatives have a group each, and all but one stay empty.
+  const digits = pattern.exec(message)?.slice(1).join('');
   return digits === undefined ? undefined : Number(digits);
 }

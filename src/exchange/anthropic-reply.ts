@@ -26,8 +26,8 @@ class AnthropicDialect implements ReplyDialect {
   /** Indexes of begun calls of which no arguments have come yet. */
   readonly #bareCalls = new Set<number>();
 
-  constructor({ retainedBytes }: ReplyReading) {
-    this.choices = new ReplyChoices(retainedBytes);
+  constructor(reading: ReplyReading) {
+    this.choices = new ReplyChoices(reading);
   }
 
   /** Its last event says that it is the last. */
@@ -103,7 +103,7 @@ class AnthropicDialect implements ReplyDialect {
   #noteDelta(draft: ChoiceDraft, event: JsonObject): void {
     const { delta } = event;
     if (!isObject(delta)) return;
-    noteText(draft, delta['text']);
+    draft.noteText(delta['text']);
     const part = delta['partial_json'];
     if (typeof part !== 'string' || part === '') return;
     this.#bareCalls.delete(indexOf(event));
@@ -134,12 +134,7 @@ function noteStopReason(draft: ChoiceDraft, { stop_reason: reason }: JsonObject)
 function noteBlock(draft: ChoiceDraft, block: Json | undefined): void {
   if (!isObject(block)) return;
   if (block['type'] === 'thinking' || block['type'] === 'redacted_thinking') draft.hasReasoning = true;
-  noteText(draft, block['text']);
-}
-
-/** White space alone is no answer: models write some after thinking. */
-function noteText(draft: ChoiceDraft, text: Json | undefined): void {
-  if (typeof text === 'string' && /\S/.test(text)) draft.hasAnswerText = true;
+  draft.noteText(block['text']);
 }
 
 function indexOf({ index }: JsonObject): number {

@@ -15,6 +15,7 @@ export const findingKinds = [
   'prefix-break',
   'prompt-truncated',
   'raw-prompt',
+  'runaway-reply',
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 

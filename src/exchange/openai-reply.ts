@@ -31,9 +31,9 @@ class OpenAiDialect implements ReplyDialect {
   /** Index of the choice that finished last: a usage chunk without choices belongs to it. */
   #finished = 0;
 
-  constructor({ shape, retainedBytes }: OpenAiReplyOptions) {
-    this.#shape = shape;
-    this.choices = new ReplyChoices(retainedBytes);
+  constructor(options: OpenAiReplyOptions) {
+    this.#shape = options.shape;
+    this.choices = new ReplyChoices(options);
   }
 
   saidAll(): boolean {
@@ -75,7 +75,7 @@ class OpenAiDialect implements ReplyDialect {
     if (!isArray(choices)) return undefined;
     return choices.filter(isObject).map((choice, position) => {
       const draft = this.choices.at(choice['index'] ?? position);
-      if (this.#shape === 'completion') noteText(draft, choice['text']);
+      if (this.#shape === 'completion') draft.noteText(choice['text']);
       else if (isObject(choice[part])) noteMessage(draft, choice[part]);
       const reason = choice['finish_reason'];
       if (typeof reason === 'string') {
@@ -87,14 +87,9 @@ class OpenAiDialect implements ReplyDialect {
   }
 }
 
-/** White space alone is no answer: models write some after thinking. */
-function noteText(draft: ChoiceDraft, text: Json | undefined): void {
-  if (typeof text === 'string' && /\S/.test(text)) draft.hasAnswerText = true;
-}
-
 /** A message, or the delta of one: `reasoning_content` in llama-server, `reasoning` in vLLM. */
 function noteMessage(draft: ChoiceDraft, message: JsonObject): void {
-  noteText(draft, message['content']);
+  draft.noteText(message['content']);
   const reasoning = message['reasoning_content'] ?? message['reasoning'];
   if (typeof reasoning === 'string' && reasoning !== '') draft.hasReasoning = true;
   const calls = message['tool_calls'];

@@ -1,6 +1,8 @@
 /** What becomes known about a reply's choices while it streams by. Keeps counts and bounded pieces, never the text. */
 import { parseJson } from './body-reader.ts';
-import type { ChoiceReply, FinishReason } from './reply.ts';
+import type { ChoiceReply, FinishReason, ReplyReading } from './reply.ts';
+import type { Json } from './request.ts';
+import { compileTurnMarks, TurnScan, type TurnPattern } from './turn-scan.ts';
 
 /** Larger indexes are not the engine's: nothing is kept for them. */
 const maxChoices = 1024;
@@ -31,10 +33,19 @@ export class ChoiceDraft {
   readonly #toolArguments = new Map<number, string | undefined>();
   /** Undefined once they did not fit. */
   #ids: number[] | undefined = [];
+  readonly #turns: TurnScan | undefined;
 
-  constructor(index: number, budget: Budget) {
+  constructor(index: number, budget: Budget, turns: TurnPattern | undefined) {
     this.index = index;
     this.#budget = budget;
+    this.#turns = turns && new TurnScan(turns);
+  }
+
+  /** A piece of the answer, in order; it is looked at and not kept. White space alone is no answer. */
+  noteText(text: Json | undefined): void {
+    if (typeof text !== 'string') return;
+    this.hasAnswerText ||= /\S/.test(text);
+    this.#turns?.push(text);
   }
 
   noteCounts(counts: ChoiceCounts): void {
@@ -80,6 +91,7 @@ export class ChoiceDraft {
       hasAnswerText: this.hasAnswerText,
       hasReasoning: this.hasReasoning,
       hasToolCalls: this.hasToolCalls,
+      ...(this.#turns === undefined ? {} : { turns: this.#turns.end() }),
     };
   }
 
@@ -109,10 +121,11 @@ export class ChoiceDraft {
 export class ReplyChoices {
   readonly #drafts = new Map<number, ChoiceDraft>();
   readonly #budget: Budget;
+  readonly #turns: TurnPattern | undefined;
 
-  /** @param retainedBytes bound for argument texts and ids over all choices */
-  constructor(retainedBytes: number) {
+  constructor({ retainedBytes, turnMarks = [] }: ReplyReading) {
     this.#budget = { bytes: retainedBytes };
+    this.#turns = compileTurnMarks(turnMarks);
   }
 
   /** The choice's draft, made on first use; a draft that nobody reads for an index that no engine gives. */
@@ -120,7 +133,7 @@ export class ReplyChoices {
     const known = typeof index === 'number' ? this.#drafts.get(index) : undefined;
     if (known !== undefined) return known;
     const isIndex = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < maxChoices;
-    const draft = new ChoiceDraft(isIndex ? index : 0, this.#budget);
+    const draft = new ChoiceDraft(isIndex ? index : 0, this.#budget, this.#turns);
     if (isIndex) this.#drafts.set(index, draft);
     return draft;
   }

@@ -1,5 +1,7 @@
 /** What the engine said about its own work: filled by the adapter's reply reader while the bytes stream by. */
 import type { JsonObject } from './request.ts';
+import type { TurnMark } from './turn-marks.ts';
+import type { TurnSightings } from './turn-scan.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'other';
 
@@ -22,6 +24,8 @@ export interface ChoiceReply {
   readonly hasAnswerText: boolean;
   readonly hasReasoning: boolean;
   readonly hasToolCalls: boolean;
+  /** Beginnings of turns in the answer's text; absent if none were looked for. Reasoning is not looked at. */
+  readonly turns?: TurnSightings;
 }
 
 /** The engine refused a request as too long for its context, in its own numbers; absent where it gives none. */
@@ -50,6 +54,8 @@ export interface Reply {
 export interface ReplyReading {
   /** Bound for what is kept: one event, or the body, tool arguments and generated ids. */
   readonly retainedBytes: number;
+  /** What to look for in the text of answers; nothing if absent. */
+  readonly turnMarks?: readonly TurnMark[];
   /** Reads an error in the engine's own shape; undefined if it is about something else. */
   readonly readRefusal?: (error: JsonObject) => ContextRefusal | undefined;
 }

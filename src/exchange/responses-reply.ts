@@ -21,9 +21,11 @@ class ResponsesDialect implements ReplyDialect {
   readonly doneMark = '';
   /** Calls by the id of their item. */
   readonly #calls = new Map<string, number>();
+  /** Text that has streamed comes whole once more at its end. */
+  #textStreamed = false;
 
-  constructor({ retainedBytes }: ReplyReading) {
-    this.choices = new ReplyChoices(retainedBytes);
+  constructor(reading: ReplyReading) {
+    this.choices = new ReplyChoices(reading);
   }
 
   /** Its last event says that it is the last. */
@@ -46,7 +48,8 @@ class ResponsesDialect implements ReplyDialect {
         if (isObject(item)) this.#noteItem(draft, item, type.endsWith('done'));
         return 'generation';
       case 'response.output_text.delta':
-        noteText(draft, delta);
+        this.#textStreamed = true;
+        draft.noteText(delta);
         return 'generation';
       case 'response.reasoning_text.delta':
       case 'response.reasoning_summary_text.delta':
@@ -86,8 +89,8 @@ class ResponsesDialect implements ReplyDialect {
   #noteItem(draft: ChoiceDraft, item: JsonObject, isWhole: boolean): void {
     const { type, id, content, arguments: given } = item;
     if (type === 'reasoning') draft.hasReasoning = true;
-    if (type === 'message' && isArray(content)) {
-      for (const part of content) if (isObject(part)) noteText(draft, part['text']);
+    if (type === 'message' && isArray(content) && !this.#textStreamed) {
+      for (const part of content) if (isObject(part)) draft.noteText(part['text']);
     }
     // A call that has streamed comes whole once more at its end.
     if (type !== 'function_call' || !isWhole || this.#calls.has(nameOf(id))) return;
@@ -128,9 +131,4 @@ function readUsage(usage: Json | undefined): ChoiceCounts {
     cachedTokens: isObject(details) ? count(details['cached_tokens']) : undefined,
     completionTokens: count(usage['output_tokens']),
   };
-}
-
-/** White space alone is no answer: models write some after thinking. */
-function noteText(draft: ChoiceDraft, text: Json | undefined): void {
-  if (typeof text === 'string' && /\S/.test(text)) draft.hasAnswerText = true;
 }

@@ -60,6 +60,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'prefix-break': ['info', 'warning'],
   'prompt-truncated': ['error'],
   'raw-prompt': ['info', 'warning'],
+  'runaway-reply': ['info', 'warning'],
 };
 
 /** The culprits that each cause can have; their series start at 0. */

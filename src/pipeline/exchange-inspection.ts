@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
 import type { Inspection, ReplySink, Verdict } from '../exchange/inspection.ts';
 import type { Outcome, ReplyReader } from '../exchange/reply.ts';
+import { turnMarksOf } from '../exchange/turn-marks.ts';
 import { deadline } from './deadline.ts';
 import type { Judge, Judgement, Reach } from './judge.ts';
 import { responseHeaders } from './response-headers.ts';
@@ -42,10 +43,11 @@ export class ExchangeInspection implements Inspection {
         this.#guard(() => {
           this.#answered = true;
           parts.engine.noteReply(status);
-          const { route, request } = parts.exchange;
+          const { route, request, facts } = parts.exchange;
           if (request === undefined) return;
           this.#reader = parts.engine.replyReader(route, request, {
             retainedBytes: parts.config.limits.retainedBytes,
+            ...(facts !== undefined && { turnMarks: turnMarksOf(request, facts) }),
           });
           this.#reader.start(status, contentType, contentEncoding);
         });

@@ -22,6 +22,7 @@ const pinnedSeverities = {
   'prefix-break': 'warning',
   'prompt-truncated': 'error',
   'raw-prompt': 'warning',
+  'runaway-reply': 'warning',
 };
 
 const sections = [
@@ -54,6 +55,8 @@ const choice = z.strictObject({
   hasAnswerText: z.boolean().exactOptional(),
   hasReasoning: z.boolean().exactOptional(),
   hasToolCalls: z.boolean().exactOptional(),
+  generatedIds: z.array(z.int()).exactOptional(),
+  says: z.string().exactOptional(),
 });
 /** For examples of long prompts, of which only the length matters. */
 const idsOfLength = z

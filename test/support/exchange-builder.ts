@@ -6,6 +6,13 @@ import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
 import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
 import type { TokenRead } from '../../src/exchange/token-read.ts';
+import { turnMarksOf } from '../../src/exchange/turn-marks.ts';
+import {
+  compileTurnMarks,
+  TurnScan,
+  type TurnPattern,
+  type TurnSightings,
+} from '../../src/exchange/turn-scan.ts';
 
 const noFacts: ModelFacts = {
   modelName: 'model',
@@ -106,6 +113,11 @@ export const factsOf = {
 
 export type Family = keyof typeof factsOf;
 
+/** What a reply tells of one choice, or the text that is looked through as a reply reader does. */
+export interface ChoiceShape extends Partial<ChoiceReply> {
+  readonly says?: string;
+}
+
 export interface ExchangeShape {
   readonly route: RequestKind;
   /** The body's JSON text, or a value to be written as such. */
@@ -118,7 +130,7 @@ export interface ExchangeShape {
   /** The rendered text of the only prompt. */
   readonly text?: string;
   readonly modelKind?: 'instruct' | 'base';
-  readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices?: readonly Partial<ChoiceReply>[] };
+  readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices?: readonly ChoiceShape[] };
   readonly session?: Exchange['session'];
 }
 
@@ -163,23 +175,30 @@ export function buildExchange(shape: ExchangeShape): Exchange {
     skipped: [],
     inspection: { result: 'ok' },
     action: 'pass',
-    ...(shape.reply && { reply: buildReply(shape.reply) }),
+    ...(shape.reply && { reply: buildReply(shape.reply, compileTurnMarks(turnMarksOf(request, facts))) }),
   };
 }
 
 /** A reply that ended as the protocol says, unless the test says otherwise. */
-export function buildReply(reply: NonNullable<ExchangeShape['reply']>): Reply {
+export function buildReply(reply: NonNullable<ExchangeShape['reply']>, pattern?: TurnPattern): Reply {
   return {
     status: 200,
     started: true,
     complete: true,
     ...reply,
-    choices: (reply.choices ?? []).map((choice, index) => ({
+    choices: (reply.choices ?? []).map(({ says, ...choice }, index) => ({
       index,
       hasAnswerText: true,
       hasReasoning: false,
       hasToolCalls: false,
+      ...(says !== undefined && pattern !== undefined && { turns: lookedThrough(says, pattern) }),
       ...choice,
     })),
   };
+}
+
+function lookedThrough(text: string, pattern: TurnPattern): TurnSightings {
+  const scan = new TurnScan(pattern);
+  scan.push(text);
+  return scan.end();
 }
