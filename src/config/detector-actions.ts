@@ -4,6 +4,7 @@ import type { FindingKind } from '../exchange/finding.ts';
 
 const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
   'double-bos': ['rewrite', 'reject'],
+  'missing-bos': ['reject'],
   'raw-prompt': ['reject'],
 };
 

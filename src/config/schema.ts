@@ -154,6 +154,7 @@ export const configSchema = section({
           .describe('Block only what the client did, or a doubled BOS of the template or the engine too.'),
       })
       .prefault({}),
+    'missing-bos': detector('missing-bos').prefault({}),
     'output-truncated': detector('output-truncated').prefault({}),
     'prefix-break': detector('prefix-break')
       .safeExtend({
@@ -167,6 +168,7 @@ export const configSchema = section({
     'prompt-truncated': detector('prompt-truncated').prefault({}),
     'raw-prompt': detector('raw-prompt').prefault({}),
     'runaway-reply': detector('runaway-reply').prefault({}),
+    'unwanted-bos': detector('unwanted-bos').prefault({}),
   } satisfies Record<FindingKind, z.ZodType>).prefault({}),
   policies: section({
     maxRejectedRatio: ratio()

@@ -3,19 +3,23 @@ import { contextOverflow } from './context-overflow.ts';
 import { countMismatch } from './count-mismatch.ts';
 import type { Detector } from './detector.ts';
 import { doubleBos } from './double-bos.ts';
+import { missingBos } from './missing-bos.ts';
 import { outputTruncated } from './output-truncated.ts';
 import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
 import { runawayReply } from './runaway-reply.ts';
+import { unwantedBos } from './unwanted-bos.ts';
 
 export const detectors: readonly Detector[] = [
   contextOverflow,
   countMismatch,
   doubleBos,
+  missingBos,
   outputTruncated,
   prefixBreak,
   promptTruncated,
   rawPrompt,
   runawayReply,
+  unwantedBos,
 ];

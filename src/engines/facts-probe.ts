@@ -4,9 +4,11 @@
  */
 import type { Marker, RoleMarker, Tail } from '../exchange/model-facts.ts';
 import { proveBoundaries, withKinds, type TokenizeMany } from '../tokens/boundary-proof.ts';
+import { fillInTexts } from '../tokens/fill-in-markers.ts';
 import { familyMarkers } from '../tokens/marker-families.ts';
 import { compileMarkers, markerCandidates } from '../tokens/markers.ts';
 
+import { bosFactsOf, type BosFacts } from './bos-facts.ts';
 import { probeTexts, turnShapeOf, type TurnRenderings } from './turn-shape.ts';
 
 export interface ProbeQuestions {
@@ -31,11 +33,12 @@ export interface ProbeInput {
   readonly tokenTexts?: readonly string[];
   readonly bosText: string;
   readonly eosText: string;
+  /** True if the engine takes BOS off a rendered text wherever it adds one itself. */
+  readonly hidesBos: boolean;
 }
 
-export interface ProbedFacts {
+export interface ProbedFacts extends BosFacts {
   readonly markers: readonly Marker[];
-  readonly bos?: Marker;
   readonly eos?: Marker;
   readonly addedPrefix: readonly number[];
   readonly addedSuffix: readonly number[];
@@ -83,25 +86,17 @@ const toolConversation = [
 ];
 
 export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): Promise<ProbedFacts> {
-  const { bosText, eosText, template = '' } = input;
+  const { bosText, eosText } = input;
   const renderings = await renderConversations(input, questions);
   const markers = await findMarkers(input, renderings, questions);
   const added = await addedIds(questions);
-  // Metadata may name a BOS that neither the tokenizer adds nor the template writes (Qwen3: <|endoftext|>). To such a
-  // model it is no BOS, and two of them are nobody's mistake.
-  const named = markers.find((marker) => marker.text === bosText);
-  const isUsed =
-    named !== undefined &&
-    (added.prefix.includes(named.id) ||
-      renderings.whole.startsWith(bosText) ||
-      /\bbos_token\b/.test(template));
   const eos = markers.find((marker) => marker.text === eosText);
   const shape = turnShapeOf(renderings, { bosText, eosText, markers: compileMarkers(markers) });
   const generationPrompt = await tailOf(shape.generationPrompt, questions.tokenizeMany);
   const thinkTail = await tailOf(shape.thinkTail, questions.tokenizeMany);
   return {
     markers,
-    ...(isUsed && { bos: named }),
+    ...bosFactsOf({ ...input, rendered: renderings.whole, markers, addedPrefix: added.prefix }),
     ...(eos === undefined ? {} : { eos }),
     addedPrefix: added.prefix,
     addedSuffix: added.suffix,
@@ -150,7 +145,7 @@ async function findMarkers(
   renderings: Renderings,
   { tokenizeMany, tokenizeOrdinary, controlTexts }: ProbeQuestions,
 ): Promise<readonly Marker[]> {
-  const candidates = new Set([bosText, eosText].filter((text) => text !== ''));
+  const candidates = new Set([bosText, eosText, ...fillInTexts].filter((text) => text !== ''));
   const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
   // Those of other families too: that one is not in this vocabulary is then known, not assumed.
   if (renderings.whole !== '') for (const text of familyMarkers) candidates.add(text);

@@ -219,7 +219,8 @@ export class LlamaServerEngine implements Engine {
   ): Promise<ModelFacts> {
     const context: AskContext = { credentials, signal: neverAborted };
     await this.#oracle.checkSeparator(routed, context);
-    const probed = await probeFacts(props, {
+    const input = { ...props, hidesBos: true };
+    const probed = await probeFacts(input, {
       tokenizeMany: (texts) => this.#oracle.tokenizeMany(texts, routed, context),
       tokenizeOrdinary: (texts) => this.#oracle.tokenizeMany(texts, routed, context, false),
       tokenizePrompt: (text) => this.#oracle.tokenizePrompt(text, routed, context),

@@ -36,6 +36,7 @@ export async function probeVllm(oracle: VllmOracle, model: string, context: AskC
     template: info?.template,
     bosText: await bosTextOf(info, await tokenizePrompt(''), (ids) => oracle.detokenize(ids, model, context)),
     eosText: info?.eosText ?? '',
+    hidesBos: false,
     tokenTexts: info?.addedTexts.slice(0, mostListedTexts) ?? [],
   };
   const facts = await probeFacts(input, {

@@ -11,11 +11,13 @@ export const findingKinds = [
   'context-overflow',
   'count-mismatch',
   'double-bos',
+  'missing-bos',
   'output-truncated',
   'prefix-break',
   'prompt-truncated',
   'raw-prompt',
   'runaway-reply',
+  'unwanted-bos',
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 

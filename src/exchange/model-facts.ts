@@ -36,6 +36,10 @@ export interface ModelFacts {
   readonly templateFirstLine: string;
   readonly templateWritesDate: boolean;
   readonly bos?: Marker;
+  /** Whether a rendered conversation starts with BOS by the template's doing; absent if there is none, or not to be told. */
+  readonly templateWritesBos?: boolean;
+  /** An ordinary token that the engine puts in front as BOS, as it does where the model file names none. */
+  readonly ordinaryBos?: Marker;
   readonly eos?: Marker;
   /** Ids that the route's tokenization adds in front of text; [] or [bos]. */
   readonly addedPrefix: { readonly chat: readonly number[]; readonly completion: readonly number[] };

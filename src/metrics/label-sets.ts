@@ -56,11 +56,13 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'context-overflow': ['warning', 'error'],
   'count-mismatch': ['warning'],
   'double-bos': ['error'],
+  'missing-bos': ['error'],
   'output-truncated': ['info', 'warning', 'error'],
   'prefix-break': ['info', 'warning'],
   'prompt-truncated': ['error'],
   'raw-prompt': ['info', 'warning'],
   'runaway-reply': ['info', 'warning'],
+  'unwanted-bos': ['info', 'warning'],
 };
 
 /** The culprits that each cause can have; their series start at 0. */

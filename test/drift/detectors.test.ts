@@ -18,11 +18,13 @@ const pinnedSeverities = {
   'context-overflow': 'error',
   'count-mismatch': 'warning',
   'double-bos': 'error',
+  'missing-bos': 'error',
   'output-truncated': 'error',
   'prefix-break': 'warning',
   'prompt-truncated': 'error',
   'raw-prompt': 'warning',
   'runaway-reply': 'warning',
+  'unwanted-bos': 'warning',
 };
 
 const sections = [

@@ -144,7 +144,9 @@ describe('vLLM facts', () => {
     );
     assert.equal(facts.generationPrompt, undefined);
     assert.deepEqual(facts.roleMarkers, []);
-    assert.deepEqual(facts.markers, []);
+    const markers = facts.markers.map(({ text }) => text);
+    // Those of fill-in prompts are looked for whatever the template says.
+    assert.deepEqual(markers.toSorted(), ['<|fim_middle|>', '<|fim_prefix|>', '<|fim_suffix|>']);
   });
 
   it('are unknown for a model that it does not serve, and for a refused key', async () => {

@@ -13,7 +13,7 @@ export const withBos = {
       markers: ['<s>', '<|user|>', '<|assistant|>', '<|end|>'],
       bos: '<s>',
       addBos: true,
-      chatTemplate: turns('<|user|>', '<|assistant|>', '<|end|>'),
+      chatTemplate: `{{ bos_token }}${turns('<|user|>', '<|assistant|>', '<|end|>')}`,
     }),
   turn: '<|user|>Hi<|end|><|assistant|>',
 };

@@ -38,6 +38,7 @@ export const factsOf = {
     ...noFacts,
     modelName: 'gemma-3-1b-it',
     bos: { text: '<bos>', id: 2 },
+    templateWritesBos: true,
     eos: { text: '<eos>', id: 1 },
     addedPrefix: { chat: [2], completion: [2] },
     markers: [
@@ -101,6 +102,27 @@ export const factsOf = {
       { text: '<s>', id: 1 },
     ],
     roleMarkers: [{ role: 'user', opening: '[INST]' }],
+  },
+  /** A model file that has no BOS put in front of texts, though its template writes one. */
+  bosByTemplate: {
+    ...noFacts,
+    bos: { text: '<bos>', id: 2 },
+    templateWritesBos: true,
+    markers: [
+      { text: '<|fim_prefix|>', id: 67 },
+      { text: '<|turn>', id: 105 },
+      { text: '<bos>', id: 2 },
+    ],
+    roleMarkers: [{ role: 'user', opening: '<|turn>user\n' }],
+  },
+  /** A model file that names no BOS and has one put in front: the engine takes the token that its loader defaults to. */
+  bosByDefault: {
+    ...noFacts,
+    templateWritesBos: false,
+    ordinaryBos: { text: ',', id: 11 },
+    addedPrefix: { chat: [11], completion: [11] },
+    markers: [{ text: '<|im_start|>', id: 151_644 }],
+    roleMarkers: [{ role: 'user', opening: '<|im_start|>user\n' }],
   },
   /** No role markers in front of a message: the template puts the first one at the very head. */
   bare: {

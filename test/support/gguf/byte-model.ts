@@ -15,6 +15,8 @@ export interface ByteModel {
   chatTemplate?: string;
   /** One of `markers`; default: `<|endoftext|>`, which every byte model has. */
   bos?: string;
+  /** False leaves BOS out of the metadata, as some converters did: the engine then takes id 11. Default true. */
+  namesBos?: boolean;
   eos?: string;
   /** Whether the tokenizer puts BOS first by itself; default false. */
   addBos?: boolean;
@@ -44,6 +46,7 @@ function vocabularyOf({
   userDefined = [],
   chatTemplate,
   bos,
+  namesBos = true,
   eos,
   addBos,
 }: ByteModel): Vocabulary {
@@ -63,7 +66,7 @@ function vocabularyOf({
     pre: 'gpt-2',
     tokens,
     merges,
-    bos: idOf(bos ?? endOfText),
+    ...(namesBos && { bos: idOf(bos ?? endOfText) }),
     eos: idOf(eos ?? endOfText),
     addBos: addBos ?? false,
     ...(chatTemplate !== undefined && { chatTemplate }),

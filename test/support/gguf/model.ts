@@ -24,7 +24,8 @@ export interface Vocabulary {
   tokens: readonly Token[];
   /** `left right`, first merge first; a `gpt2` vocabulary needs at least one. */
   merges?: readonly string[];
-  bos: number;
+  /** Absent: the metadata name none, and the engine takes one by its own default. */
+  bos?: number;
   eos: number;
   eot?: number;
   addBos: boolean;
@@ -65,7 +66,7 @@ function metadataOf(name: string, vocabulary: Vocabulary): Record<string, GgufVa
       [key('scores')]: { type: 'f32s', value: Float32Array.from(tokens, (_token, id) => -id) },
     }),
     ...(merges !== undefined && { [key('merges')]: { type: 'strings', value: merges } }),
-    [key('bos_token_id')]: { type: 'u32', value: vocabulary.bos },
+    ...(vocabulary.bos !== undefined && { [key('bos_token_id')]: { type: 'u32', value: vocabulary.bos } }),
     [key('eos_token_id')]: { type: 'u32', value: vocabulary.eos },
     ...(eot !== undefined && { [key('eot_token_id')]: { type: 'u32', value: eot } }),
     [key('add_bos_token')]: { type: 'bool', value: vocabulary.addBos },

@@ -1,0 +1,108 @@
+/**
+ * Finds prompts that lack the BOS their model is fed with otherwise: by the engine's own doing or by its template's. Says
+ * nothing of models that show neither, and nothing of fill-in prompts.
+ */
+import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { Marker, ModelFacts } from '../exchange/model-facts.ts';
+import type { RawPrompt } from '../exchange/request.ts';
+import { fillInMarkers } from '../tokens/fill-in-markers.ts';
+
+type MissingBos = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'advice'> & {
+  /** Half a sentence. */
+  readonly evidence: string;
+};
+
+export const missingBos: Detector = {
+  kind: 'missing-bos',
+  summary: 'The prompt does not start with the BOS token that the model is otherwise fed with.',
+  stage: 'request',
+  need: 'head',
+  severity: 'error',
+  repairs: false,
+  detect(exchange) {
+    const { facts, heads } = exchange;
+    const bos = facts?.bos;
+    if (facts === undefined || bos === undefined) return [];
+    return heads.flatMap((head, promptIndex) => {
+      if (!head.known || head.ids[0] === bos.id) return [];
+      const missing = missingIn(exchange, facts, bos, promptIndex);
+      return missing === undefined ? [] : [finding(missing, bos, promptIndex)];
+    });
+  },
+};
+
+/** Undefined where nothing says that there should be one. */
+function missingIn(
+  { request }: Exchange,
+  facts: ModelFacts,
+  bos: Marker,
+  promptIndex: number,
+): MissingBos | undefined {
+  const added = request?.kind === 'completion' ? facts.addedPrefix.completion : facts.addedPrefix.chat;
+  const isAdded = added.includes(bos.id);
+  if (!isAdded && facts.templateWritesBos !== true) return undefined;
+  const wanted = isAdded ? 'the engine puts one in front of texts' : 'the chat template writes one';
+  if (request?.kind !== 'completion') {
+    return {
+      cause: 'template',
+      culprit: 'template',
+      evidence: `${wanted}, but not in this conversation`,
+      advice: `Whoever serves the model must have its chat template write ${bos.text} in every case; the client is not the cause.`,
+    };
+  }
+  const prompt = request.prompts[promptIndex];
+  if (prompt === undefined || isEmpty(prompt) || isFillIn(prompt, facts)) return undefined;
+  const field = formatPath(prompt.path);
+  if (prompt.form === 'ids' || (prompt.form === 'mixed' && typeof prompt.items[0] === 'number')) {
+    return {
+      cause: 'ids',
+      culprit: 'client',
+      field,
+      evidence: `${wanted}, and the client sent ids, to which none is added`,
+      advice: `Put the id ${bos.id} in front of the ids.`,
+    };
+  }
+  if (isAdded) {
+    return {
+      cause: 'switched-off',
+      culprit: 'client',
+      field: 'add_special_tokens',
+      evidence: `${wanted}, and the client switched that off`,
+      advice: `Leave add_special_tokens out, or start the text with ${bos.text}.`,
+    };
+  }
+  return {
+    cause: 'model-file',
+    culprit: 'model-file',
+    fact: 'model-file',
+    field,
+    evidence: `${wanted}, but the model file does not have one put in front of a raw text`,
+    advice: `Whoever serves the model must switch on the automatic BOS in the model file; until then start raw texts with ${bos.text}.`,
+  };
+}
+
+function isEmpty(prompt: RawPrompt): boolean {
+  return prompt.form === 'text' && prompt.text === '';
+}
+
+function isFillIn(prompt: RawPrompt, { markers }: ModelFacts): boolean {
+  const fillIn = fillInMarkers(markers);
+  const items = prompt.form === 'text' ? [prompt.text] : prompt.form === 'ids' ? prompt.ids : [];
+  return (prompt.form === 'mixed' ? prompt.items : items).some((item) =>
+    fillIn.some(({ text, id }) => (typeof item === 'number' ? item === id : item.includes(text))),
+  );
+}
+
+function finding({ evidence, ...missing }: MissingBos, bos: Marker, promptIndex: number): Finding {
+  return {
+    kind: 'missing-bos',
+    severity: 'error',
+    promptIndex,
+    tokens: { start: 0, end: 1 },
+    message: `The prompt does not start with BOS (${bos.text}, id ${bos.id}): ${evidence}.`,
+    ...missing,
+  };
+}
