@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: which command runs, with which options, and how the process ends. The only file that prints to the
 // terminal and exits; what a command does is in commands/.
+import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { Command as Program, CommanderError } from 'commander';
 import { exitCodes, type Command, type CommandContext } from './commands/command.ts';
@@ -28,8 +29,9 @@ async function main(argv: readonly string[]): Promise<number> {
   for (const command of await commandsFor(argv[0])) {
     const sub = program.command(command.name).description(command.description);
     for (const option of command.options) sub.option(option.flags, option.description);
-    sub.action(async (flags: Readonly<Record<string, unknown>>) => {
-      exitCode = await command.run(contextFor(flags));
+    if (command.operands !== undefined) sub.arguments(command.operands);
+    sub.action(async () => {
+      exitCode = await command.run(contextFor(sub.opts(), sub.args));
     });
   }
   try {
@@ -66,9 +68,11 @@ async function commandsFor(name: string | undefined): Promise<readonly Command[]
   return Promise.all([...commandLoaders.values()].map((load) => load()));
 }
 
-function contextFor(flags: Readonly<Record<string, unknown>>): CommandContext {
+function contextFor(flags: Readonly<Record<string, unknown>>, operands: readonly string[]): CommandContext {
   return {
     flags,
+    operands,
+    stdin: () => buffer(process.stdin),
     env: process.env,
     cwd: process.cwd(),
     stdout: (text) => void process.stdout.write(text),

@@ -27,41 +27,58 @@ export interface PipelineParts {
 }
 
 export function createInspector(parts: PipelineParts): Inspector {
-  const { engine, meter } = parts;
   return {
-    routeOf: (method, path) => engine.routeOf(method, path),
-    inspect(incoming): Inspection {
-      const config = parts.config();
-      const exchange = openExchange(incoming, config, parts.digestKey);
-      const asking = new AbortController();
-      const stages = runStages(
-        {
-          exchange,
-          incoming,
-          config,
-          context: { credentials: credentialsOf(incoming, config), signal: asking.signal },
-        },
-        {
-          engine,
-          read: parts.read,
-          memory: parts.memory,
-          onStage: (stage, seconds) => {
-            meter.inspectionDuration(stage, seconds, exchange);
-          },
-          onFailure: parts.onFailure,
-        },
-      );
-      return new ExchangeInspection({
-        ...parts,
-        exchange,
-        config,
-        stages,
-        stopAsking: () => {
-          asking.abort();
-        },
-      });
-    },
+    routeOf: (method, path) => parts.engine.routeOf(method, path),
+    inspect: (incoming): Inspection => openInspection(incoming, parts).inspection,
   };
+}
+
+/**
+ * Steps 3–8 and 12 for a request that goes nowhere: the exchange as it would stand before it is forwarded. Its turn is
+ * remembered as if the engine had begun to answer, so that the next request of its session is compared with it.
+ */
+export async function inspectUnforwarded(incoming: IncomingRequest, parts: PipelineParts): Promise<Exchange> {
+  const { exchange, inspection } = openInspection(incoming, parts);
+  await inspection.verdict;
+  await parts.memory.remember(exchange);
+  return exchange;
+}
+
+function openInspection(
+  incoming: IncomingRequest,
+  parts: PipelineParts,
+): { readonly exchange: Exchange; readonly inspection: Inspection } {
+  const { engine, meter } = parts;
+  const config = parts.config();
+  const exchange = openExchange(incoming, config, parts.digestKey);
+  const asking = new AbortController();
+  const stages = runStages(
+    {
+      exchange,
+      incoming,
+      config,
+      context: { credentials: credentialsOf(incoming, config), signal: asking.signal },
+    },
+    {
+      engine,
+      read: parts.read,
+      memory: parts.memory,
+      onStage: (stage, seconds) => {
+        meter.inspectionDuration(stage, seconds, exchange);
+      },
+      onFailure: parts.onFailure,
+    },
+  );
+  const inspection = new ExchangeInspection({
+    ...parts,
+    exchange,
+    config,
+    stages,
+    stopAsking: () => {
+      asking.abort();
+    },
+  });
+  return { exchange, inspection };
 }
 
 function openExchange(incoming: IncomingRequest, config: Config, digestKey: Uint8Array): Exchange {

@@ -23,6 +23,10 @@ export interface CommandOption {
 export interface CommandContext {
   /** Option values by property name, e.g. `logLevel`; absent options are absent. */
   readonly flags: Flags;
+  /** What stands on the command line beside the options. @defaultValue none */
+  readonly operands?: readonly string[];
+  /** All of standard input, read when it is asked for. */
+  readonly stdin?: () => Promise<Buffer>;
   readonly env: Environment;
   readonly cwd: string;
   /** Writes text as it is; the newline is the caller's. */
@@ -43,6 +47,8 @@ export interface Command {
   /** One line for the command list. */
   readonly description: string;
   readonly options: readonly CommandOption[];
+  /** As commander reads it, e.g. `<files...>`; a command without it takes no operands. */
+  readonly operands?: string;
   /** Resolves when the command is done; rejects only for faults of our own. */
   run(context: CommandContext): Promise<ExitCode>;
 }

@@ -85,7 +85,13 @@ async function askAll(
   const models = 'known' in listed ? [] : listed;
   if (!read.known) {
     const engines = engineKinds.filter((kind) => kind !== 'auto');
-    const asked = { upstream, models, engines, ...(model === undefined ? {} : { model }) };
+    const asked = {
+      upstream,
+      models,
+      engines,
+      naming: 'with --model',
+      ...(model === undefined ? {} : { model }),
+    };
     return { known: false, upstream, silence: explainSilence(read.reason, asked) };
   }
   const { facts } = read;

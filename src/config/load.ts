@@ -15,6 +15,7 @@ import {
   type Flags,
 } from './environment-layer.ts';
 import { readFileLayer } from './file-layer.ts';
+import { fileProblem } from './file-problem.ts';
 import { configKeys } from './keys.ts';
 import { setAt, valueAt, type Layer } from './layer.ts';
 import { configSchema, type Config } from './schema.ts';
@@ -104,18 +105,6 @@ function unreadableFiles(
   const where = places.get('upstream.ca') ?? 'upstream.ca';
   const message = `upstream.ca is ${JSON.stringify(ca)}, which ${problem}; allowed: the path of a PEM file`;
   return [{ code: 'CONFIG_FILE_UNREADABLE', where, key: 'upstream.ca', message }];
-}
-
-/** What is wrong with a file, for people; undefined for anything that is not a file system error. */
-function fileProblem(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: 'does not exist',
-    EACCES: 'may not be read',
-    EISDIR: 'is a directory',
-    ENOTDIR: 'lies under something that is not a directory',
-  };
-  return reasons[error.code] ?? `can't be read (${error.code})`;
 }
 
 interface Merged {

@@ -5,8 +5,10 @@ import type { Silence } from './diagnosis.ts';
 
 export interface Asked {
   readonly upstream: string;
-  /** What `--model` says; absent if it was not given. */
+  /** The model that was asked for; absent if none was named. */
   readonly model?: string;
+  /** How whoever asks names a model, e.g. `with --model`. */
+  readonly naming: string;
   /** The engine's own list; [] if it gave none. */
   readonly models: readonly ServedModel[];
   /** The engines that have an adapter. */
@@ -75,7 +77,7 @@ export function explainSilence(reason: UnknownReason, asked: Asked): Silence {
 }
 
 /** A router serves several models; it is asked about one that is loaded, so that asking loads nothing. */
-function explainRouter({ upstream, model, models }: Asked): Silence {
+function explainRouter({ upstream, model, models, naming }: Asked): Silence {
   const listed = models.find(
     ({ name, aliases }) => model !== undefined && [name, ...aliases].includes(model),
   );
@@ -86,14 +88,14 @@ function explainRouter({ upstream, model, models }: Asked): Silence {
     return {
       ...common,
       message: `${upstream} routes to several models. ${has}`,
-      advice: 'Name a loaded one with --model.',
+      advice: `Name a loaded one ${naming}.`,
     };
   }
   if (listed === undefined) {
     return {
       ...common,
       message: `${upstream} has no model ${JSON.stringify(model)}. ${has}`,
-      advice: 'Name a loaded one with --model.',
+      advice: `Name a loaded one ${naming}.`,
     };
   }
   return {

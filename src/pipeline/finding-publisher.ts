@@ -26,6 +26,8 @@ export class FindingPublisher {
   readonly #published = new WeakSet<Finding>();
   /** Ids around findings as they were found: a repair replaces the exchange's own. */
   readonly #found = new WeakMap<Finding, FoundIds>();
+  /** Findings whose texts the engine is being asked for. */
+  readonly #telling = new Set<Promise<void>>();
 
   constructor(parts: FindingPublisherParts) {
     this.#parts = parts;
@@ -46,9 +48,14 @@ export class FindingPublisher {
       this.#published.add(finding);
       const found = this.#found.get(finding) ?? foundIds(exchange, finding);
       if (found === undefined) this.#parts.onRecord(recordFinding(exchange, finding, at));
-      else if (config.privacy.showText) void this.#publishWithText(exchange, finding, at, found);
+      else if (config.privacy.showText) this.#tellWithText(exchange, finding, at, found);
       else this.#tell(exchange, finding, at, found);
     }
+  }
+
+  /** Resolves once everything that was published so far has been told. */
+  async told(): Promise<void> {
+    await Promise.all(this.#telling);
   }
 
   /** @param pieces texts of the ids here, then of the ancestor's */
@@ -67,8 +74,16 @@ export class FindingPublisher {
     this.#parts.onRecord(recordFinding(exchange, finding, at, window, before));
   }
 
-  /** Only where the operator chose to see text: the engine says what the ids stand for. Never holds a request up. */
-  async #publishWithText(exchange: Exchange, finding: Finding, at: Date, found: FoundIds): Promise<void> {
+  /** Only where the operator chose to see text. Never holds a request up. */
+  #tellWithText(exchange: Exchange, finding: Finding, at: Date, found: FoundIds): void {
+    const telling = this.#askForText(exchange, finding, at, found).finally(() => {
+      this.#telling.delete(telling);
+    });
+    this.#telling.add(telling);
+  }
+
+  /** The engine says what the ids stand for. */
+  async #askForText(exchange: Exchange, finding: Finding, at: Date, found: FoundIds): Promise<void> {
     const { engine, credentials } = this.#parts;
     let pieces: readonly string[] = [];
     try {

@@ -32,7 +32,7 @@ export function ancestorWindowIds({ session }: Exchange, { kind, tokens }: Findi
 }
 
 /** The ids around a position; fewer at either end of a prompt, none beyond it. */
-function windowAt(ids: Uint32Array | readonly number[], position: number): WindowIds {
+export function windowAt(ids: Uint32Array | readonly number[], position: number): WindowIds {
   const start = Math.max(0, position - before);
   return { start, ids: Array.from(ids.slice(start, position + from)) };
 }

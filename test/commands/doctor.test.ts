@@ -12,34 +12,15 @@ import type { CommandContext } from '../../src/commands/command.ts';
 import { missingUpstream } from '../../src/commands/missing-upstream.ts';
 import { startDemoEngine } from '../../src/demo/engine.ts';
 import { adviceIds, type Diagnosis } from '../../src/doctor/diagnosis.ts';
+import { runCommand } from '../support/command-run.ts';
 import { startUpstream, type Answer } from '../support/fake-upstream.ts';
 import { byteModelFile } from '../support/gguf/byte-model.ts';
 import { startLlamaServer } from '../support/llama-server/server.ts';
 import { postJson } from '../support/post-json.ts';
 import { realEngine } from '../support/real-engine.ts';
 
-interface Printed {
-  stdout: string;
-  stderr: string;
-}
-
-function contextOf(flags: CommandContext['flags'], printed: Printed, rest: Partial<CommandContext> = {}) {
-  return {
-    flags,
-    env: {},
-    cwd: tmpdir(),
-    stdout: (text: string) => void (printed.stdout += text),
-    stderr: (text: string) => void (printed.stderr += text),
-    signal: new AbortController().signal,
-    onHangup: () => assert.fail('the doctor does not listen for SIGHUP'),
-    ...rest,
-  };
-}
-
-async function doctor(flags: CommandContext['flags'], rest: Partial<CommandContext> = {}) {
-  const printed = { stdout: '', stderr: '' };
-  const code = await command.run(contextOf(flags, printed, rest));
-  return { code, ...printed };
+function doctor(flags: CommandContext['flags'], rest: Partial<CommandContext> = {}) {
+  return runCommand(command, flags, rest);
 }
 
 async function adviceOf(upstream: string): Promise<string[]> {
@@ -357,20 +338,21 @@ describe('without an upstream', () => {
     const { port: unused } = closed.address() as AddressInfo;
     closed.close();
     await once(closed, 'close');
-    const printed = { stdout: '', stderr: '' };
     const ports = [
       { port, engine: 'this' },
       { port: unused, engine: 'that' },
     ];
-    assert.equal(await missingUpstream(contextOf({}, printed), 'doctor', ports), 2);
+    const answer = (name: string, usual: typeof ports) =>
+      runCommand({ ...command, run: (context) => missingUpstream(context, name, usual) }, {});
+    const { code, stderr } = await answer('doctor', ports);
+    assert.equal(code, 2);
     assert.match(
-      printed.stderr,
+      stderr,
       new RegExp(`this's usual port\\): tokenweir doctor --upstream http://127\\.0\\.0\\.1:${port}\n$`),
     );
-    assert.doesNotMatch(printed.stderr, /that/);
+    assert.doesNotMatch(stderr, /that/);
     listener.close();
-    printed.stderr = '';
-    await missingUpstream(contextOf({}, printed), 'serve', ports.slice(1));
-    assert.match(printed.stderr, new RegExp(`usual local ports \\(${unused}\\)\\. Try "tokenweir demo"`));
+    const none = await answer('serve', ports.slice(1));
+    assert.match(none.stderr, new RegExp(`usual local ports \\(${unused}\\)\\. Try "tokenweir demo"`));
   });
 });

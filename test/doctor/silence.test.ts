@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explainSilence, type Asked } from '../../src/doctor/silence.ts';
 
-const asked: Asked = { upstream: 'http://127.0.0.1:1', models: [], engines: ['an-engine'] };
+const asked: Asked = {
+  upstream: 'http://127.0.0.1:1',
+  models: [],
+  naming: 'with --model',
+  engines: ['an-engine'],
+};
 const models = [
   { name: 'a', aliases: ['first'], status: 'loaded', trainedContextTokens: 0 },
   { name: 'b', aliases: [], status: 'sleeping', trainedContextTokens: 0 },

@@ -16,7 +16,7 @@ interface Allowance {
 const layers: Readonly<Record<string, Allowance>> = {
   cli: { values: ['commands', 'config/version.ts'] },
   commands: {
-    values: ['server', 'config', 'log', 'doctor', 'demo', 'report', 'engines', 'exchange'],
+    values: ['server', 'config', 'log', 'check', 'doctor', 'demo', 'report', 'engines', 'exchange'],
     types: ['admin', 'metrics'],
   },
   server: {
@@ -26,6 +26,11 @@ const layers: Readonly<Record<string, Allowance>> = {
   // The transport: sees the inspection through exchange/inspection.ts only, so that neither knows the other.
   proxy: { values: ['exchange'] },
   admin: { values: ['exchange', 'metrics/exposition.ts'], types: ['sessions'] },
+  // Puts the pipeline together as the server does, without a transport around it.
+  check: {
+    values: ['pipeline', 'sessions', 'metrics', 'tokens', 'report', 'exchange'],
+    types: ['engines', 'config'],
+  },
   doctor: { values: ['report', 'exchange'], types: ['engines'] },
   pipeline: {
     // effective.ts answers questions about a configuration that is already there; it reads none.

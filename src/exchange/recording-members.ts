@@ -1,0 +1,107 @@
+/**
+ * The shapes of a recording's members, one for each member of its types: a new fact about models needs a line here, or
+ * the compiler says so. An optional one may be missing in files from before it; a required one makes those unreadable.
+ */
+import {
+  byMember,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  shape,
+  text,
+  wholeNumber,
+  type Shape,
+} from './json-shape.ts';
+import type { Marker, ModelFacts, RoleMarker, Tail } from './model-facts.ts';
+import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
+import { routeKinds, type Route } from './route.ts';
+import { unknownReasons } from './token-read.ts';
+
+type MembersOf<Type> = Readonly<Record<keyof Type, Shape>>;
+
+const ids = listOf(wholeNumber);
+const marker = object({
+  text,
+  id: wholeNumber,
+  kind: optional(oneOf(['control', 'user-defined'])),
+} satisfies MembersOf<Marker>);
+const tail = object({ text, ids } satisfies MembersOf<Tail>);
+const roleMarker = object({ role: text, opening: text } satisfies MembersOf<RoleMarker>);
+const byRoute = object({ chat: ids, completion: ids } satisfies MembersOf<ModelFacts['addedPrefix']>);
+
+const modelFacts = object({
+  modelName: text,
+  identity: text,
+  engine: text,
+  build: text,
+  modelPath: text,
+  templateHash: text,
+  templateFirstLine: text,
+  templateWritesDate: flag,
+  bos: optional(marker),
+  templateWritesBos: optional(flag),
+  ordinaryBos: optional(marker),
+  eos: optional(marker),
+  addedPrefix: byRoute,
+  addedSuffix: byRoute,
+  markers: listOf(marker),
+  generationPrompt: optional(tail),
+  thinkTail: optional(tail),
+  roleMarkers: listOf(roleMarker),
+  turnEnds: optional(listOf(text)),
+  contextTokens: wholeNumber,
+  slots: wholeNumber,
+  cacheBlockTokens: optional(wholeNumber),
+  mediaMarker: text,
+} satisfies MembersOf<ModelFacts>);
+
+const route = object({
+  kind: oneOf(routeKinds),
+  inspected: flag,
+  dialect: oneOf(['openai', 'native', 'anthropic', 'responses']),
+} satisfies MembersOf<Route>);
+
+const prompt = byMember({
+  ids: object({
+    ids,
+    source: oneOf(['engine', 'client']),
+    text: optional(text),
+    segments: optional(listOf(listOf(wholeNumber))),
+  }),
+  pseudonyms: object({ pseudonyms: listOf(text) }),
+  unknown: object({ unknown: oneOf(unknownReasons), head: optional(ids) }),
+});
+
+const date = shape(
+  'a date such as "2026-03-01T12:00:00.000Z"',
+  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+);
+
+const type = text;
+
+export const recordingHeader = object({
+  type,
+  version: wholeNumber,
+  writtenBy: text,
+} satisfies MembersOf<RecordingHeader>);
+
+export const recordedFacts = object({
+  type,
+  hash: text,
+  facts: modelFacts,
+} satisfies MembersOf<RecordedFacts>);
+
+export const recordedExchange = object({
+  type,
+  id: text,
+  date,
+  route,
+  build: text,
+  facts: text,
+  client: text,
+  session: optional(text),
+  body: optional(text),
+  prompts: listOf(prompt),
+} satisfies MembersOf<RecordedExchange>);

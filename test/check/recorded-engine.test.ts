@@ -1,0 +1,82 @@
+// An engine of the past says what was recorded and, of everything else, that it is not known.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RecordedEngine } from '../../src/check/recorded-engine.ts';
+import type { RecordedPrompt } from '../../src/exchange/recording.ts';
+import { buildRequest, factsOf } from '../support/exchange-builder.ts';
+
+async function readBack(...prompts: readonly RecordedPrompt[]) {
+  const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16, 7));
+  const request = buildRequest('completion', { prompt: 'a' });
+  engine.hold(request.body, prompts);
+  const reading = engine.read(request);
+  return { heads: await reading.heads(), prompts: await reading.prompts() };
+}
+
+const start = 151_644;
+const text = '<|im_start|>user\na<|im_start|>user\na';
+
+describe('a recorded engine', () => {
+  it('has the facts of its time', async () => {
+    const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16));
+    assert.deepEqual(await engine.facts(), { known: true, facts: factsOf.qwen3 });
+    assert.equal(engine.kind, factsOf.qwen3.engine);
+  });
+
+  it('gives ids, text and segments, equal ones under equal keys', async () => {
+    const ids = [start, 872, 198, 64, start, 872, 198, 64];
+    const { heads, prompts } = await readBack({
+      ids,
+      source: 'engine',
+      text,
+      segments: [
+        [0, 0],
+        [4, 18],
+      ],
+    });
+    const [read] = prompts;
+    assert.ok(read?.known);
+    assert.deepEqual([Array.from(read.ids), read.source, read.text], [ids, 'engine', text]);
+    const [first, second] = read.segments ?? [];
+    assert.deepEqual(
+      [first?.tokenStart, first?.textStart, second?.tokenStart, second?.textStart],
+      [0, 0, 4, 18],
+    );
+    assert.equal(first?.key, second?.key);
+    assert.ok(!text.includes(first?.key ?? ''));
+    assert.deepEqual(heads, [{ known: true, ids }]);
+  });
+
+  it('gives of a long prompt no more than its beginning as head', async () => {
+    const { heads } = await readBack({ ids: Array.from({ length: 200 }, (_, id) => id), source: 'client' });
+    assert.equal(heads[0]?.known === true && heads[0].ids.length, 64);
+  });
+
+  it('says what was not known then, with the head where that was', async () => {
+    const { heads, prompts } = await readBack(
+      { unknown: 'media', head: [start] },
+      { unknown: 'oracle-timeout' },
+    );
+    assert.deepEqual(prompts, [
+      { known: false, reason: 'media' },
+      { known: false, reason: 'oracle-timeout' },
+    ]);
+    assert.deepEqual(heads, [
+      { known: true, ids: [start] },
+      { known: false, reason: 'oracle-timeout' },
+    ]);
+  });
+
+  it('knows no prompt by a body that only looks the same', async () => {
+    const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16));
+    engine.hold(buildRequest('completion', { prompt: 'a' }).body, [{ ids: [1], source: 'engine' }]);
+    assert.deepEqual(await engine.read(buildRequest('completion', { prompt: 'a' })).prompts(), []);
+  });
+
+  it('answers no question about anything else', async () => {
+    const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16));
+    assert.deepEqual(await engine.explain(), { known: false, reason: 'engine-cannot' });
+    assert.deepEqual([await engine.pieces(), await engine.models(), engine.noteCount()], [[], [], []]);
+    assert.throws(() => engine.replyReader(), /before its reply/);
+  });
+});
