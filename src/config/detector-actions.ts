@@ -6,6 +6,7 @@ const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
   'double-bos': ['rewrite', 'reject'],
   'missing-bos': ['reject'],
   'raw-prompt': ['reject'],
+  'trailing-assistant': ['rewrite'],
 };
 
 /** The actions that `detectors.<kind>.action` accepts, `pass` first. `rewrite` stands only where a repair is exact. */

@@ -168,6 +168,7 @@ export const configSchema = section({
     'prompt-truncated': detector('prompt-truncated').prefault({}),
     'raw-prompt': detector('raw-prompt').prefault({}),
     'runaway-reply': detector('runaway-reply').prefault({}),
+    'trailing-assistant': detector('trailing-assistant').prefault({}),
     'unwanted-bos': detector('unwanted-bos').prefault({}),
   } satisfies Record<FindingKind, z.ZodType>).prefault({}),
   policies: section({

@@ -9,6 +9,7 @@ import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
 import { runawayReply } from './runaway-reply.ts';
+import { trailingAssistant } from './trailing-assistant.ts';
 import { unwantedBos } from './unwanted-bos.ts';
 
 export const detectors: readonly Detector[] = [
@@ -21,5 +22,6 @@ export const detectors: readonly Detector[] = [
   promptTruncated,
   rawPrompt,
   runawayReply,
+  trailingAssistant,
   unwantedBos,
 ];

@@ -17,6 +17,7 @@ export const findingKinds = [
   'prompt-truncated',
   'raw-prompt',
   'runaway-reply',
+  'trailing-assistant',
   'unwanted-bos',
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];

@@ -62,6 +62,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'prompt-truncated': ['error'],
   'raw-prompt': ['info', 'warning'],
   'runaway-reply': ['info', 'warning'],
+  'trailing-assistant': ['info', 'warning'],
   'unwanted-bos': ['info', 'warning'],
 };
 

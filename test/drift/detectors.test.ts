@@ -24,6 +24,7 @@ const pinnedSeverities = {
   'prompt-truncated': 'error',
   'raw-prompt': 'warning',
   'runaway-reply': 'warning',
+  'trailing-assistant': 'warning',
   'unwanted-bos': 'warning',
 };
 

@@ -1,0 +1,114 @@
+/**
+ * Finds conversations whose last message is the assistant's: left over and empty, closed though it was to be gone on
+ * with, or a prefill on purpose. Judges no message that calls a tool or only thinks.
+ */
+import { opensAnswer } from './causes/prompt-end.ts';
+import type { Detector } from './detector.ts';
+import { isArray, isObject } from '../exchange/body-reader.ts';
+import type { Edit } from '../exchange/edits.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { locateValue } from '../exchange/json-offsets.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ChatMessage, ChatRequest, Json } from '../exchange/request.ts';
+import { contentText } from '../exchange/system-text.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+
+export const trailingAssistant: Detector = {
+  kind: 'trailing-assistant',
+  summary: "The last message is the assistant's: an empty turn, or one to go on with.",
+  stage: 'request',
+  need: 'ids',
+  severity: 'warning',
+  repairs: true,
+  detect({ request, facts, prompts }) {
+    const read = prompts[0];
+    if (request?.kind !== 'chat' || facts === undefined || read?.known !== true) return [];
+    const last = request.messages.at(-1);
+    if (last?.role !== 'assistant' || !isTextAlone(last)) return [];
+    return [
+      {
+        kind: 'trailing-assistant',
+        culprit: 'client',
+        promptIndex: 0,
+        tokens: { start: Math.max(0, read.ids.length - 1), end: read.ids.length },
+        field: formatPath(last.path),
+        ...judge(last, request, facts, read),
+      },
+    ];
+  },
+};
+
+type Judgement = Pick<Finding, 'cause' | 'severity' | 'message' | 'advice' | 'repair'>;
+
+function judge(last: ChatMessage, request: ChatRequest, facts: ModelFacts, read: KnownTokens): Judgement {
+  const content = last.value['content'];
+  const text = contentText(content);
+  const opens = opensAnswer(read, facts);
+  if (text.trim() === '') {
+    // White space that stands in the prompt is more than nothing: to drop it changes more than the turn.
+    const edits = text === '' ? dropOf(last, request) : [];
+    const end = facts.generationPrompt?.text;
+    const effect =
+      end === undefined || opens ? '' : `, so the prompt lacks what opens an answer (${JSON.stringify(end)})`;
+    return {
+      cause: 'empty',
+      severity: 'warning',
+      message: `The last message is a turn of the assistant without text${effect}.`,
+      advice: 'Leave the empty message out: it is mostly one that a client keeps for the answer to come.',
+      ...(edits.length > 0 && { repair: { edits, proof: { by: 'rereading' } } }),
+    };
+  }
+  const isContinued = read.text?.trimEnd().endsWith(text.trim()) ?? !opens;
+  if (isContinued) {
+    return {
+      cause: 'prefill',
+      severity: 'info',
+      message: "The last message is the assistant's, and the model goes on with it.",
+      advice: 'Nothing is to be done if that is meant; else let the last message be a question.',
+    };
+  }
+  // Who asks for the opening of another answer knows that this one is over.
+  const isAsked = request.json['add_generation_prompt'] === true;
+  return {
+    cause: 'not-continued',
+    severity: opens && !isAsked ? 'warning' : 'info',
+    message: `The last message is the assistant's, and the prompt ${opens ? 'closes it and opens another answer behind it' : 'ends behind it, closed'}: the model does not go on with it.`,
+    advice:
+      'To have it gone on with, send continue_final_message: true and add_generation_prompt: false, where the engine knows them.',
+  };
+}
+
+/** Calls, thinking and media are no text to go on with; a message that holds them is no empty one either. */
+function isTextAlone({ value }: ChatMessage): boolean {
+  const { content } = value;
+  const parts = isArray(content) ? content : [];
+  const isText = (part: Json): boolean => isObject(part) && typeof part['text'] === 'string';
+  return (
+    value['type'] === undefined && parts.every(isText) && besides.every((field) => isBlank(value[field]))
+  );
+}
+
+/** Fields that make something of a message that has no content. */
+const besides = [
+  'audio',
+  'function_call',
+  'reasoning',
+  'reasoning_content',
+  'refusal',
+  'tool_calls',
+] as const;
+
+function isBlank(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '' || (isArray(value) && value.length === 0);
+}
+
+/** The edits that take the message out of the list that it is the last of; [] if it is the only one. */
+function dropOf({ path }: ChatMessage, { body }: ChatRequest): Edit[] {
+  const [list, index, ...deeper] = path;
+  if (list === undefined || typeof index !== 'number' || index === 0 || deeper.length > 0) return [];
+  const before = locateValue(body, [list, index - 1]);
+  const dropped = locateValue(body, path);
+  if (before === undefined || dropped === undefined) return [];
+  return [{ start: before.end, end: dropped.end, replacement: '' }];
+}
