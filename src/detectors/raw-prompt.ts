@@ -3,6 +3,7 @@
  * prompts, scoring, ids, and anything that holds a marker of the vocabulary.
  */
 import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
@@ -17,6 +18,9 @@ const baseName = /(?:^|[-_. /])(?:base|pt|pretrain(?:ed)?)(?:$|[-_. /])/i;
 /** Longer texts fit into no usual context: the engine refuses them, and every marker would have to be looked for. */
 const mostCharacters = 1024 * 1024;
 
+/** As many as the opening of a turn takes, BOS before it included. */
+const headTokens = 4;
+
 export const rawPrompt: Detector = {
   kind: 'raw-prompt',
   summary: 'A raw route got plain text, without the role markers that an instruct model was trained on.',
@@ -24,12 +28,15 @@ export const rawPrompt: Detector = {
   need: 'head',
   severity: 'warning',
   repairs: false,
-  detect({ route, request, facts, modelKind, modelName }) {
+  detect(exchange) {
+    const { route, request, facts, modelKind, modelName } = exchange;
     if (route.kind !== 'completion' || request?.kind !== 'completion' || facts === undefined) return [];
     if (modelKind === 'base' || facts.roleMarkers.length === 0 || isScoring(request)) return [];
     const maybeBase = modelKind === undefined && (baseName.test(modelName) || baseName.test(facts.modelPath));
     return request.prompts.flatMap((prompt, promptIndex) =>
-      isPlain(prompt, facts) ? [finding(prompt, promptIndex, facts, maybeBase)] : [],
+      isPlain(prompt, facts)
+        ? [{ ...finding(prompt, promptIndex, facts, maybeBase), ...placeOf(exchange, promptIndex) }]
+        : [],
     );
   },
 };
@@ -55,6 +62,13 @@ function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos }: ModelFacts): 
     ...roleMarkers.map(({ opening }) => opening.trim()),
   ];
   return !marks.some((mark) => mark.trim() !== '' && text.includes(mark));
+}
+
+/** The ids where the opening of a turn would stand; nothing where none of them is known. */
+function placeOf({ heads, prompts }: Exchange, promptIndex: number): Pick<Finding, 'tokens'> {
+  const read = [prompts[promptIndex], heads[promptIndex]].find((one) => one?.known === true);
+  const known = read?.known === true ? read.ids.length : 0;
+  return known === 0 ? {} : { tokens: { start: 0, end: Math.min(known, headTokens) } };
 }
 
 function finding(

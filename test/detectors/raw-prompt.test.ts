@@ -69,8 +69,30 @@ testDetector(rawPrompt, {
       name: 'plain text',
       exchange: raw({ prompt: question, max_tokens: 256 }),
       findings: [
-        { cause: 'plain-text', severity: 'warning', culprit: 'client', field: 'prompt', promptIndex: 0 },
+        {
+          cause: 'plain-text',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'prompt',
+          promptIndex: 0,
+          tokens: { start: 0, end: 3 },
+        },
       ],
+    },
+    {
+      name: 'a long text, at its head',
+      exchange: raw({ prompt: question }, { ids: [[2, 5, 6, 7, 8, 9]] }),
+      findings: [{ tokens: { start: 0, end: 4 } }],
+    },
+    {
+      name: 'a text of which no id is known yet: it has no place',
+      exchange: raw({ prompt: question }, { ids: [[]] }),
+      findings: [{}],
+    },
+    {
+      name: 'a text whose ids the engine does not tell: no place either',
+      exchange: raw({ prompt: question }, { ids: ['oracle-timeout'] }),
+      findings: [{}],
     },
     {
       name: 'role words in plain text',

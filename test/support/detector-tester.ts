@@ -84,6 +84,8 @@ function checkShape(detector: Detector, finding: Finding): void {
   assert.ok(severities.indexOf(finding.severity) <= severities.indexOf(detector.severity));
   if (finding.kind === 'prefix-break')
     assert.ok((breakCauses as readonly string[]).includes(finding.cause ?? ''));
+  const { tokens } = finding;
+  assert.ok(tokens === undefined || tokens.start < tokens.end, 'a place holds a token');
   assert.match(finding.message, /^[A-Z].*\.$/s);
   assert.match(finding.advice, /^[A-Z].*\.$/s);
 }
