@@ -45,6 +45,19 @@ describe('an exchange', { skip }, () => {
     assert.deepEqual(ours(passed.headers), []);
   });
 
+  it('adds no CORS fields to those of the engine, whose decision it is what a page may read', async (t) => {
+    const { url } = await engine.server();
+    const proxied = await openProxy(t, url);
+    const cors = async (at: { readonly url: string }): Promise<readonly [string, string][]> =>
+      [...(await complete(at, doubled, { origin: 'https://page.example' })).headers].filter(([name]) =>
+        name.startsWith('access-control-'),
+      );
+    const direct = await cors({ url });
+    assert.deepEqual(await cors(proxied), direct);
+    assert.ok(direct.some(([name]) => name === 'access-control-allow-origin'));
+    assert.ok(direct.every(([name]) => name !== 'access-control-expose-headers'));
+  });
+
   it('that is like the one before is folded into its log line, with a count', async (t) => {
     const proxied = await openProxy(t, (await engine.server()).url, { LOG_FOLD_SECONDS: '600' });
     for (let count = 0; count < 4; count += 1) await complete(proxied, doubled);

@@ -128,6 +128,23 @@ for (const { route, send } of cases) {
   });
 }
 
+describe('CORS fields of an inspected reply', () => {
+  const cors = ['Access-Control-Allow-Origin: http://page', 'Access-Control-Allow-Credentials: true'];
+  for (const [name, lines] of [
+    ['that exposes none', cors],
+    ['that exposes some', [...cors, 'Access-Control-Expose-Headers: x-engine']],
+  ] as const) {
+    it(`pass as the engine wrote them, in one ${name}: ours are not exposed`, async () => {
+      const before = rig.inspector.verdict;
+      rig.inspector.verdict = () => ({ action: 'pass', responseHeaders: [['tokenweir-action', 'pass']] });
+      rig.upstream.answerWith((exchange) => exchange.reply('200 OK', lines.join('\r\n'), 'x'));
+      const reply = await exchangeBytes(rig.port, post('/completion', '{}', 'Origin: http://page'));
+      rig.inspector.verdict = before;
+      assert.deepEqual(passed(reply), [...lines, 'tokenweir-action: pass']);
+    });
+  }
+});
+
 describe('answers without a body', () => {
   it('HEAD keeps the length that GET would have', async () => {
     rig.upstream.answerWith((exchange) =>
