@@ -26,6 +26,7 @@ export const breakCauses = [
   'attribution-line',
   'empty-think-tail',
   'history-edited',
+  'history-truncated',
   'retokenised',
   'tools-changed',
   'tools-reordered',

@@ -71,6 +71,7 @@ export const causeCulprits: Readonly<Record<BreakCause, readonly Culprit[]>> = {
   'attribution-line': ['client'],
   'empty-think-tail': ['template'],
   'history-edited': ['client'],
+  'history-truncated': ['client'],
   retokenised: ['template'],
   'tools-changed': ['client'],
   'tools-reordered': ['client'],

@@ -90,6 +90,31 @@ describe('conversations of one client', { skip }, () => {
     assert.deepEqual(await lookups(proxied), { new: 1, ancestor: 3 });
   });
 
+  it('break at their end where the client leaves out an empty reply, and the client is told so', async (t) => {
+    const proxied = await serve(t);
+    const asked = [system('You are terse.'), user('What is tea?')];
+    await chat(proxied, { messages: asked });
+    const answer = await chat(proxied, { messages: [...asked, user('Are you there?')] });
+    assert.equal(answer.said.findings, 'prefix-break;history-truncated');
+    assertHas((await requestFindings(proxied))[0], {
+      culprit: 'client',
+      severity: 'info',
+      lostTokens: 2,
+      field: 'messages[2]',
+    });
+  });
+
+  it('do not break where an empty reply comes back', async (t) => {
+    const proxied = await serve(t);
+    const asked = [system('You are terse.'), user('What is tea?')];
+    const answers = [
+      await chat(proxied, { messages: asked }),
+      await chat(proxied, { messages: [...asked, assistant(''), user('Are you there?')] }),
+    ];
+    assert.deepEqual(findings(answers), [null, null]);
+    assert.deepEqual(await lookups(proxied), { new: 1, ancestor: 1 });
+  });
+
   it('are not disturbed by a request for a title', async (t) => {
     const proxied = await serve(t);
     const titling = system('Write a title of at most five words for the conversation below, nothing else.');

@@ -25,6 +25,11 @@ export function nameBreak(
   tokens: KnownTokens | undefined,
   position: number,
 ): NamedBreak {
+  const index = leftOutReply(match, ancestor, position);
+  if (index !== undefined) {
+    const change: ClientChange = { part: 'history', cause: 'history-truncated', index, end: index + 1 };
+    return { cause: change.cause, severity: 'info', culprit: 'client', change };
+  }
   const inTail = tailCause(ancestor, position);
   if (inTail !== undefined) return { cause: inTail, severity: 'info', culprit: 'template' };
   const changes =
@@ -38,6 +43,21 @@ export function nameBreak(
     return { cause: 'retokenised', severity: 'info', culprit: 'template' };
   }
   return { cause: 'unknown', severity: 'warning', culprit: request.kind === 'chat' ? 'template' : 'client' };
+}
+
+/**
+ * Where in the history another's message stands in place of the reply, if that is where the ids part: at the ancestor's
+ * end, or at the end of its last turn, where a template joins two of one role. Undefined if the reply came back.
+ */
+function leftOutReply(
+  { digest, commonMessages }: SessionMatch,
+  { ids, tail, digest: earlier }: Turn,
+  position: number,
+): number | undefined {
+  if (earlier?.messages.length !== commonMessages) return undefined;
+  const next = digest?.roles[commonMessages];
+  const atEnd = position >= ids.length - tail.think - tail.generationPrompt - joinableIds;
+  return atEnd && (next === 'user' || next === 'tool') ? commonMessages : undefined;
 }
 
 function tailCause({ ids, tail }: Turn, position: number): BreakCause | undefined {

@@ -7,6 +7,7 @@ const evidence: Record<BreakCause, string> = {
   'empty-think-tail':
     'the template ended the earlier prompt with an empty think block, and leaves it out of the history',
   'history-edited': 'a message that was sent before came back changed',
+  'history-truncated': 'the reply to the earlier turn is not in the history',
   retokenised: "the earlier prompt's end is tokenized otherwise together with what follows it",
   'tools-changed': 'the tools are not the same',
   'tools-reordered': 'the same tools came in another order',
@@ -23,6 +24,8 @@ const advice: Record<BreakCause, string> = {
     'Nothing is wrong with the client; it costs only the think block. Whoever serves the model may use a template that keeps the block in the history.',
   'history-edited':
     'The client should send back earlier messages as it sent them, and put what changes (reminders, documents, memory) into the newest message.',
+  'history-truncated':
+    'The client should send the reply back too, also an empty one; where it was given up on purpose there is nothing to do.',
   retokenised: 'Nothing to do: a few tokens at the seam of two turns.',
   'tools-changed':
     'If the set of tools must change in a conversation, change it seldom: most templates write the tools first, so that all after them is computed again.',
