@@ -22,12 +22,18 @@ after(() => {
 });
 
 async function tokenweir(...argv: readonly string[]) {
+  return tokenweirReading('', ...argv);
+}
+
+/** @param input what is written to its standard input */
+async function tokenweirReading(input: string, ...argv: readonly string[]) {
   const loader = pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href;
   const child = spawn(process.execPath, ['--import', loader, join(root, 'src/cli.ts'), ...argv], {
     cwd,
     env: { PATH: process.env['PATH'] },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -63,6 +69,7 @@ describe('the command line', () => {
     { argv: ['confg'], stderr: /unknown command 'confg'\n\(Did you mean config\?\)/ },
     { argv: ['config', '--moed', 'strict'], stderr: /unknown option '--moed'\n\(Did you mean --mode\?\)/ },
     { argv: ['config', '--mode'], stderr: /'--mode <mode>' argument missing/ },
+    { argv: ['check'], stderr: /missing required argument 'files'/ },
     { argv: ['version', 'extra'], stderr: /too many arguments/ },
     {
       argv: ['config', '--mode', 'strikt'],
@@ -91,5 +98,14 @@ describe('the command line', () => {
     const settings = JSON.parse(stdout) as Record<string, unknown>;
     assert.deepEqual(settings['log.level'], { value: 'warn', origin: 'flag --log-level' });
     assert.deepEqual(settings['upstream.url'], { value: 'http://a:1', origin: 'flag --upstream' });
+  });
+
+  it('hands operands and standard input to the command', async () => {
+    const { code, stderr } = await tokenweirReading('{"prompt" 1}', 'check', 'none.json', '-');
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^none\.json: the file does not exist; .*\n-:1:11: not valid JSON: "1" stands here; allowed: ":"\n$/,
+    );
   });
 });

@@ -1,6 +1,6 @@
 /** What a check has found out, as data: printed by report.ts, or as JSON (docs/check.md). Holds no prompt text. */
 import type { FindingRecord, MaskedWindow } from '../exchange/finding-record.ts';
-import { severities, type FindingKind, type Severity } from '../exchange/finding.ts';
+import { isAtLeast, type FindingKind, type Severity } from '../exchange/finding.ts';
 import type { RequestKind } from '../exchange/request-reader.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 import type { CheckInput } from './input.ts';
@@ -110,11 +110,10 @@ export function summarise(results: readonly CheckResult[]): CheckSummary {
 
 /** True if something that was found, or has moved, is of this severity or above. */
 export function isFoundAt(severity: Severity, results: readonly CheckResult[]): boolean {
-  const weight = (of: Severity): number => severities.indexOf(of);
   return results.some((result) => {
     const found = datedFindings(result).map(({ finding }) => finding.severity);
     const all = (result.moved?.length ?? 0) > 0 ? [...found, movedSeverity] : found;
-    return all.some((one) => weight(one) >= weight(severity));
+    return all.some((one) => isAtLeast(one, severity));
   });
 }
 

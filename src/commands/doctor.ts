@@ -7,9 +7,10 @@ import { formatDiagnosis } from '../doctor/report.ts';
 import { explainSilence } from '../doctor/silence.ts';
 import type { AskContext, Engine } from '../engines/engine.ts';
 import { engineKinds } from '../engines/index.ts';
-import { severities, type Severity } from '../exchange/finding.ts';
+import { isAtLeast, severities, type Severity } from '../exchange/finding.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { readRequest } from '../exchange/request-reader.ts';
+import { readChoice } from './choice.ts';
 import {
   configOptions,
   configSources,
@@ -41,9 +42,9 @@ export const command: Command = {
   ],
   async run(context) {
     const { flags, stdout, stderr } = context;
-    const failOn = flags['failOn'];
-    if (failOn !== undefined && !isSeverity(failOn)) {
-      stderr(`--fail-on is ${JSON.stringify(failOn)}; allowed: ${severities.join(', ')}\n`);
+    const failOn = readChoice(flags, '--fail-on', severities);
+    if ('problem' in failOn) {
+      stderr(`${failOn.problem}\n`);
       return exitCodes.usage;
     }
     const loaded = loadConfig(configSources(context));
@@ -55,7 +56,7 @@ export const command: Command = {
     if (flags['json'] === true) stdout(`${JSON.stringify(diagnosis, null, 2)}\n`);
     else
       (diagnosis.known ? stdout : stderr)(formatDiagnosis(diagnosis, createPaint(context.colors === true)));
-    return exitCodeOf(diagnosis, failOn);
+    return exitCodeOf(diagnosis, failOn.given);
   },
 };
 
@@ -145,12 +146,6 @@ async function explain(
 function exitCodeOf(diagnosis: Diagnosis, failOn: Severity | undefined): ExitCode {
   if (!diagnosis.known) return diagnosis.silence.isUsage ? exitCodes.usage : exitCodes.engineUnreachable;
   if (failOn === undefined) return exitCodes.clean;
-  const fails = diagnosis.advice.some(
-    ({ severity }) => severities.indexOf(severity) >= severities.indexOf(failOn),
-  );
+  const fails = diagnosis.advice.some(({ severity }) => isAtLeast(severity, failOn));
   return fails ? exitCodes.findings : exitCodes.clean;
-}
-
-function isSeverity(value: unknown): value is Severity {
-  return (severities as readonly unknown[]).includes(value);
 }

@@ -4,6 +4,10 @@ import type { Edit } from './edits.ts';
 export const severities = ['info', 'warning', 'error'] as const;
 export type Severity = (typeof severities)[number];
 
+export function isAtLeast(severity: Severity, least: Severity): boolean {
+  return severities.indexOf(severity) >= severities.indexOf(least);
+}
+
 export const culprits = ['client', 'template', 'engine', 'model-file'] as const;
 export type Culprit = (typeof culprits)[number];
 

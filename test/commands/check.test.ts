@@ -1,7 +1,16 @@
 // `tokenweir check` on real engines: requests, traces, standard input, recordings with and without an engine, and what it
 // says when an input or the engine is not there.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -125,6 +134,14 @@ describe('tokenweir check of requests', { skip }, () => {
     );
   });
 
+  it('reads no more of a body than the proxy would', async () => {
+    const env = { TOKENWEIR_LIMITS_REQUEST_BYTES: '1KiB' };
+    const large = file('large.json', { prompt: `<bos>${'weir '.repeat(300)}` });
+    const { code, stdout } = await check([large], { upstream: (await gemma3.server()).url }, { env });
+    assert.equal(code, 3);
+    assert.match(stdout, /^large\.json\nnot known: body-too-large /);
+  });
+
   it('does not call clean what is not known', async () => {
     const { url } = await gemma3.server();
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
@@ -203,6 +220,7 @@ describe('tokenweir check of recordings', { skip }, () => {
     const { url } = await gemma3.server();
     const live = await check([doubled, clean], { upstream: url, record: 'frozen.jsonl' });
     assert.equal(live.code, 1);
+    assert.equal(live.stderr, 'frozen.jsonl: 2 recorded, prompts and ids included\n');
     assert.equal(statSync(join(folder, 'frozen.jsonl')).mode & 0o777, 0o600);
     const { code, stdout } = await check(['frozen.jsonl']);
     assert.equal(code, 1);
@@ -341,6 +359,24 @@ describe('tokenweir check where it can not', () => {
     assert.equal(mistakes.length, 1);
   });
 
+  it('says how to name a model where the engine routes to several, and loads none', { skip }, async () => {
+    const models = mkdtempSync(join(folder, 'models-'));
+    copyFileSync(await byteModelFile({ name: 'plain', markers: [] }), join(models, 'first.gguf'));
+    const server = await startLlamaServer({ args: ['--models-dir', models] });
+    try {
+      const { code, stderr } = await check([clean], { upstream: server.url });
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        /routes to several models\. It lists first \(unloaded\)\.\nName a loaded one in the request, as "model"\.\n$/,
+      );
+      const named = file('named.json', { model: 'first', messages: [{ role: 'user', content: 'Hi' }] });
+      assert.equal((await check([named], { upstream: server.url })).code, 3);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('exits 2 for a folder without a fixture', async () => {
     mkdirSync(join(folder, 'empty'), { recursive: true });
     const { code, stderr } = await check(['empty'], { upstream });
@@ -353,10 +389,7 @@ describe('tokenweir check where it can not', () => {
     assert.equal(code, 2);
     assert.match(stderr, /^upstream\.url is not set; allowed: --upstream URL/);
     const frozen = await check([clean], { upstream, frozen: true });
-    assert.equal(
-      frozen.stderr,
-      '--frozen asks no engine, and clean.json is a request; allowed: recordings\n',
-    );
+    assert.equal(frozen.stderr, '--frozen asks no engine; clean.json is a request; allowed: recordings\n');
     assert.equal(frozen.code, 2);
   });
 

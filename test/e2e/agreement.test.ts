@@ -14,7 +14,6 @@ import { send, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 
-type Told = Readonly<Record<string, unknown>>;
 type Request = readonly [path: string, body: object];
 
 const chat = (body: object): Request => ['/v1/chat/completions', { max_tokens: 1, ...body }];
