@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { withBos, withoutBos } from '../support/byte-models.ts';
-import { chat, clean, complete, settled } from '../support/exchanges.ts';
+import { chat, clean, complete, send, settled } from '../support/exchanges.ts';
 import { startLlamaServer, type LlamaServer } from '../support/llama-server/server.ts';
 import { openGated } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
@@ -90,9 +90,18 @@ describe('a router', { skip }, () => {
   it('answers for models that it does not have, and for requests that name none', async (t) => {
     const router = await startRouter();
     const { proxied } = await openGated(t, router.url);
-    for (const body of [{ ...hi, model: 'nope' }, hi]) {
-      const direct = await chat(router, body);
-      const answer = await chat(proxied, body);
+    const bodies = {
+      '/v1/chat/completions': hi,
+      '/v1/messages': { ...hi, max_tokens: 1 },
+      '/v1/responses': { input: 'Hi' },
+    };
+    const requests = Object.entries(bodies).flatMap(([path, body]) => [
+      { path, body: { ...body, model: 'nope' } },
+      { path, body },
+    ]);
+    for (const { path, body } of requests) {
+      const direct = await send(router.url + path, body);
+      const answer = await send(proxied.url + path, body);
       assert.equal(answer.status, 400);
       assert.equal(answer.text, direct.text);
       assert.equal(answer.said.inspection, 'unknown;model-not-loaded');
