@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { createAdmin } from './admin/admin.ts';
+import { EventsRing } from './admin/events-ring.ts';
 import { FindingsRing } from './admin/findings-ring.ts';
 import { parseListenAddress, parseUpstreamUrl } from './config/addresses.ts';
 import { describeConfig } from './config/describe.ts';
@@ -20,6 +21,7 @@ import { engineEventReporter } from './pipeline/engine-events.ts';
 import { FindingPublisher } from './pipeline/finding-publisher.ts';
 import { Judge } from './pipeline/judge.ts';
 import { SessionMemory } from './pipeline/session-memory.ts';
+import { SlotWatch } from './pipeline/slot-watch.ts';
 import type { BreakerState } from './policies/breaker.ts';
 import { createProxy } from './proxy/proxy-server.ts';
 import { createRequestParser } from './proxy/request-parser.ts';
@@ -71,6 +73,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger.error({ err: error, requestId: id }, 'inspection failed; the request was forwarded uninspected');
   };
 
+  const events = new EventsRing();
+  const onEvent = engineEventReporter({
+    meter,
+    log: logger,
+    onRecord: (record) => {
+      events.add(record);
+    },
+  });
   const engine = connectEngine({
     kind: config().engine.kind,
     address,
@@ -81,7 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits: () => config().limits,
     segmentCacheBytes: limits.segmentCacheBytes,
     digestKey,
-    onEvent: engineEventReporter(meter, logger),
+    onEvent,
     onAnswer: (oracle, result) => {
       meter.oracleRequest(oracle, result);
     },
@@ -93,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
 
+  const slots = new SlotWatch({ now: () => performance.now(), flag: () => engine.slotsFlag, onEvent });
   const store = new MemorySessionStore({
     maxBytes: sessions.maxBytes,
     maxAgeMs: sessions.ttlSeconds * 1000,
@@ -143,6 +154,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onLookup: (source) => {
         meter.sessionLookup(source);
       },
+      onTurn: (exchange) => {
+        slots.note(exchange);
+      },
     }),
     judge,
     meter,
@@ -177,6 +191,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ready: () => (draining ? { ready: false, reason: 'draining' } : engine.ready()),
     config: () => describeConfig(loaded),
     findings,
+    events,
     sessions: () => store.list(200),
     onError: (error) => {
       logger.error({ err: error }, 'admin request failed');

@@ -8,11 +8,12 @@ import { contentTypes, negotiateForm, type ExpositionForm } from '../metrics/exp
 import type { SessionSummary } from '../sessions/store.ts';
 
 import { challenge, judgeAccess, type AccessRule } from './access.ts';
+import type { EventsRing } from './events-ring.ts';
 import type { FindingsRing } from './findings-ring.ts';
 import { createHostAllowList } from './host-allow-list.ts';
 import { inspectorPage, inspectorPolicy } from './inspector-page.ts';
 import { sendProblem } from './problem.ts';
-import { readFindingsQuery, readSessionsQuery } from './query.ts';
+import { readEventsQuery, readFindingsQuery, readSessionsQuery } from './query.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -32,13 +33,14 @@ export interface AdminParts {
   /** The effective configuration with origins, secrets already redacted; any JSON. */
   readonly config: () => unknown;
   readonly findings: FindingsRing;
+  readonly events: EventsRing;
   /** Remembered conversations, newest first, at most `limit`. */
   readonly sessions: (limit: number) => readonly SessionSummary[] | Promise<readonly SessionSummary[]>;
   /** Told what went wrong inside; the client only learns that something did. */
   readonly onError: (error: unknown) => void;
 }
 
-const paths = '/, /metrics, /healthz, /readyz, /version, /config, /api/findings, /api/sessions';
+const paths = '/, /metrics, /healthz, /readyz, /version, /config, /api/findings, /api/events, /api/sessions';
 
 /** Ready to listen; the caller opens it on `parts.access.listenHost` and closes it last when draining. */
 export function createAdmin(parts: AdminParts): FastifyInstance {
@@ -100,6 +102,11 @@ function addProtectedRoutes(admin: FastifyInstance, parts: AdminParts): void {
     const query = readFindingsQuery(request.query);
     if (!query.valid) return sendProblem(reply, 'ADMIN_BAD_QUERY', query.detail);
     return reply.send({ seen: parts.findings.seen, findings: parts.findings.list(query.value) });
+  });
+  admin.get('/api/events', options, (request, reply) => {
+    const query = readEventsQuery(request.query);
+    if (!query.valid) return sendProblem(reply, 'ADMIN_BAD_QUERY', query.detail);
+    return reply.send({ seen: parts.events.seen, events: parts.events.list(query.value) });
   });
   admin.get('/api/sessions', options, async (request, reply) => {
     const query = readSessionsQuery(request.query);

@@ -49,6 +49,9 @@ export const inspectorPage = `<!doctype html>
   </div>
   <p id="no-findings" class="empty">No findings: nothing has been seen yet, or nothing was wrong with it.</p>
   <section id="findings"></section>
+  <h2>Engine events</h2>
+  <p id="no-events" class="empty" hidden>The engine has not been heard of.</p>
+  <section id="events"></section>
   <h2>Sessions</h2>
   <p id="no-sessions" class="empty" hidden>No conversation is remembered.</p>
   <div class="scroll"><table>

@@ -72,6 +72,16 @@ function drawSession(session) {
   return row;
 }
 
+function drawEvent(record) {
+  const row = element('div', 'event bar' + (record.trouble ? ' warning' : ''));
+  const when = element('time', 'soft right', new Date(record.time).toLocaleTimeString());
+  when.title = record.time;
+  const told = Object.entries(record.fields).map(([name, value]) => name + ' ' + value).join(' · ');
+  row.append(element('span', 'level', record.event), element('span', '', record.message), when);
+  row.append(element('span', 'facts', told));
+  return row;
+}
+
 async function ask(path) {
   const response = await fetch(path, { headers: { accept: 'application/json' } });
   const answer = await response.json();
@@ -91,10 +101,13 @@ async function refresh() {
   const query = new URLSearchParams({ limit: '100' });
   for (const name of ['kind', 'severity']) if (byId(name).value) query.set(name, byId(name).value);
   try {
-    const [{ seen, findings }, { sessions }] = await Promise.all([ask('/api/findings?' + query), ask('/api/sessions')]);
+    const [{ seen, findings }, { events }, { sessions }] = await Promise.all([
+      ask('/api/findings?' + query), ask('/api/events?limit=10'), ask('/api/sessions')]);
     replaceIfChanged('findings', findings, drawFinding);
+    replaceIfChanged('events', events, drawEvent);
     replaceIfChanged('sessions', sessions, drawSession);
     byId('no-findings').hidden = findings.length > 0;
+    byId('no-events').hidden = events.length > 0;
     byId('no-sessions').hidden = sessions.length > 0;
     byId('state').textContent = seen + ' findings since start, ' + findings.length + ' shown';
   } catch (error) {

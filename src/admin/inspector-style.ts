@@ -20,6 +20,8 @@ select, button { font: inherit; color: inherit; background: var(--card); border:
 .finding.error { border-left-color: var(--error); } .finding.warning { border-left-color: var(--warning); }
 .finding.info { border-left-color: var(--info); }
 .finding p { margin: .3rem 0; } .facts { font-size: .85rem; color: var(--soft); overflow-wrap: anywhere; }
+.event { border-bottom: 1px solid var(--line); padding: .35rem 0; font-size: .9rem; }
+.event .facts { flex-basis: 100%; }
 .kind { font-weight: 600; } .error .level { color: var(--error); } .warning .level { color: var(--warning); }
 .info .level { color: var(--info); } .level { font-weight: 600; margin-right: .5rem; }
 .window { display: flex; flex-wrap: wrap; gap: 3px; margin: .5rem 0; font: 13px/1.3 ui-monospace, monospace; }

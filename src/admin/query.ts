@@ -1,8 +1,10 @@
 /** The queries of the API paths, read and checked. A filter that is misspelt is an error, not an empty list. */
 import { z } from 'zod';
 
+import { engineEvents } from '../exchange/engine-event.ts';
 import { findingKinds, severities } from '../exchange/finding.ts';
 
+import type { EventsFilter } from './events-ring.ts';
 import type { FindingsFilter } from './findings-ring.ts';
 
 const defaultLimit = 100;
@@ -16,6 +18,11 @@ const findingsSchema = z.strictObject({
   severity: z.enum(severities).exactOptional(),
   limit,
 });
+const eventsSchema = z.strictObject({
+  event: z.enum(engineEvents).exactOptional(),
+  model: z.string().exactOptional(),
+  limit,
+});
 const sessionsSchema = z.strictObject({ limit });
 
 export type Query<Value> =
@@ -26,6 +33,11 @@ export function readFindingsQuery(query: unknown): Query<FindingsFilter> {
   const kinds = findingKinds.join('|');
   const allowed = `kind=${kinds}, model=<name>, severity=${severities.join('|')}, ${limitWords}`;
   return read(findingsSchema, query, allowed);
+}
+
+/** @param query the parsed query string of `/api/events`. */
+export function readEventsQuery(query: unknown): Query<EventsFilter> {
+  return read(eventsSchema, query, `event=${engineEvents.join('|')}, model=<name>, ${limitWords}`);
 }
 
 /** @param query the parsed query string of `/api/sessions`. */

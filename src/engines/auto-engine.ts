@@ -48,6 +48,10 @@ export class AutoEngine implements Engine {
     return this.#chosen?.kind ?? 'unrecognised';
   }
 
+  get slotsFlag(): string | undefined {
+    return this.#chosen?.slotsFlag;
+  }
+
   /** Before recognition any candidate's generation route is one: it must be carried by the sender that can abort. */
   routeOf(method: string, path: string): Route {
     if (this.#chosen !== undefined) return this.#chosen.routeOf(method, path);

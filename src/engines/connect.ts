@@ -1,5 +1,6 @@
 /** From an upstream's address to an engine that can be asked: the client and the adapters, tied together. */
-import type { EngineEvent, Engine } from './engine.ts';
+import type { EngineEvent } from '../exchange/engine-event.ts';
+import type { Engine } from './engine.ts';
 import { openEngine, type EngineKind } from './index.ts';
 import { OracleClient, type OracleName, type OracleResult } from './oracle-client.ts';
 

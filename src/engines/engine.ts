@@ -47,25 +47,10 @@ export interface ServedModel {
   readonly trainedContextTokens: number;
 }
 
-/** A fact about the engine, not about one exchange. */
-export type EngineEvent =
-  | { readonly event: 'facts-learnt'; readonly facts: ModelFacts }
-  | {
-      readonly event: 'facts-changed';
-      readonly modelName: string;
-      readonly what: 'template' | 'bos' | 'context' | 'build' | 'markers' | 'restart';
-    }
-  | {
-      readonly event: 'ids-unverified' | 'ids-verified';
-      readonly modelName: string;
-      /** The kind of route whose ids they are. */
-      readonly route: string;
-    }
-  | { readonly event: 'memoising-off'; readonly modelName: string }
-  | { readonly event: 'oracle-unavailable' | 'oracle-available'; readonly reason: string };
-
 export interface Engine {
   readonly kind: string;
+  /** The flag that sets how many prompts it keeps at once; absent if it has no such slots. */
+  readonly slotsFlag?: string | undefined;
   /** `path` without query, below the upstream's base path. */
   routeOf(method: string, path: string): Route;
   /** Facts of the model that the request is for; learnt on first need, kept until the engine changes. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 
 import { createAnthropicReplyReader } from '../exchange/anthropic-reply.ts';
 import { createOpenAiReplyReader } from '../exchange/openai-reply.ts';
+import type { EngineEvent } from '../exchange/engine-event.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import { createResponsesReplyReader } from '../exchange/responses-reply.ts';
@@ -15,7 +16,6 @@ import type { TrustChange } from '../tokens/trust.ts';
 import type {
   AskContext,
   Engine,
-  EngineEvent,
   FactsRead,
   PromptReading,
   ServedModel,
@@ -44,6 +44,7 @@ export interface EngineDependencies {
 
 export class LlamaServerEngine implements Engine {
   readonly kind = 'llama-server';
+  readonly slotsFlag = '--parallel';
   readonly #oracle: LlamaOracle;
   readonly #dependencies: EngineDependencies;
   readonly #models: ModelRegistry;
@@ -207,6 +208,7 @@ export class LlamaServerEngine implements Engine {
     const signature = signatureOf(props);
     this.#mayHaveChanged = props.sleeping && !this.#models.knows(name, signature);
     // Asking /tokenize would wake it, and the whole KV cache is gone with the sleep anyway.
+    this.#models.noteSleep(name, props.sleeping);
     if (props.sleeping) throw new OracleFailure('engine-sleeping', '/props');
     return this.#models.get(name, signature, () => this.#learn(props, routed, signature, context));
   }

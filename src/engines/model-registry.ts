@@ -4,11 +4,12 @@
  */
 import { LRUCache } from 'lru-cache';
 
+import type { EngineEvent } from '../exchange/engine-event.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { compileMarkers, type MarkerPattern } from '../tokens/markers.ts';
 import { TokenTrust } from '../tokens/trust.ts';
 
-import type { EngineEvent } from './engine.ts';
+import { changesBetween } from './facts-change.ts';
 
 export interface KnownModel {
   readonly facts: ModelFacts;
@@ -17,12 +18,23 @@ export interface KnownModel {
   readonly trust: TokenTrust;
 }
 
+interface Entry {
+  readonly signature: string;
+  readonly model: KnownModel;
+  /** Without the markers that traffic has shown since. */
+  readonly learnt: ModelFacts;
+  /** When the engine last said that it is still so. */
+  seenMs: number;
+  /** Whether the model slept when the engine was last asked: then its cache is gone. */
+  asleep: boolean;
+}
+
 /** Bounds what a router with very many models can make us keep. */
 const mostModels = 64;
 
 export class ModelRegistry {
   /** By the name that requests use; '' for an engine that serves one model whatever the name. */
-  readonly #models = new LRUCache<string, { signature: string; model: KnownModel }>({ max: mostModels });
+  readonly #models = new LRUCache<string, Entry>({ max: mostModels });
   readonly #learning = new Map<string, Promise<KnownModel>>();
   readonly #onEvent: (event: EngineEvent) => void;
 
@@ -33,14 +45,17 @@ export class ModelRegistry {
   /** The model's facts if they were learnt under this signature, else those that `learn` finds out. */
   async get(name: string, signature: string, learn: () => Promise<ModelFacts>): Promise<KnownModel> {
     const known = this.#models.get(name);
-    if (known?.signature === signature) return known.model;
+    if (known?.signature === signature) {
+      known.seenMs = Date.now();
+      return known.model;
+    }
     const key = `${name}\n${signature}`;
     const underWay = this.#learning.get(key);
     if (underWay !== undefined) return underWay;
     const learning = learn().then((facts) => {
       const model: KnownModel = { facts, markers: compileMarkers(facts.markers), trust: new TokenTrust() };
-      if (known !== undefined) this.#reportChanges(known.model.facts, facts);
-      this.#models.set(name, { signature, model });
+      if (known !== undefined) this.#reportChanges(known, facts);
+      this.#models.set(name, { signature, model, learnt: facts, seenMs: Date.now(), asleep: false });
       this.#onEvent({ event: 'facts-learnt', facts });
       return model;
     });
@@ -62,6 +77,17 @@ export class ModelRegistry {
     return this.#models.peek(name)?.signature === signature;
   }
 
+  /** Tells of a lost cache once per sleep; of a model that is not known nothing was cached that we know of. */
+  noteSleep(name: string, asleep: boolean): void {
+    const entry = this.#models.peek(name);
+    if (entry === undefined) return;
+    if (asleep && !entry.asleep) {
+      const { modelName } = entry.learnt;
+      this.#onEvent({ event: 'engine-cache-lost', modelName, reason: 'sleep' });
+    }
+    entry.asleep = asleep;
+  }
+
   /** True while facts are being learnt under the name: those that are known are old then. */
   isLearning(name: string): boolean {
     return [...this.#learning.keys()].some((key) => key.startsWith(`${name}\n`));
@@ -81,22 +107,19 @@ export class ModelRegistry {
       );
       const facts = { ...entry.model.facts, markers };
       this.#models.set(name, {
-        signature: entry.signature,
+        ...entry,
         model: { facts, markers: compileMarkers(markers), trust: entry.model.trust },
       });
     }
   }
 
-  #reportChanges(old: ModelFacts, now: ModelFacts): void {
-    const report = (what: (EngineEvent & { event: 'facts-changed' })['what']): void => {
-      this.#onEvent({ event: 'facts-changed', modelName: now.modelName, what });
-    };
-    if (old.mediaMarker !== now.mediaMarker) report('restart');
-    if (old.templateHash !== now.templateHash) report('template');
-    if (old.bos?.id !== now.bos?.id || String(old.addedPrefix.chat) !== String(now.addedPrefix.chat)) {
-      report('bos');
+  #reportChanges({ learnt, seenMs }: Entry, now: ModelFacts): void {
+    const { modelName } = now;
+    if (learnt.mediaMarker !== now.mediaMarker) {
+      this.#onEvent({ event: 'engine-cache-lost', modelName, reason: 'restart' });
     }
-    if (old.contextTokens !== now.contextTokens) report('context');
-    if (old.build !== now.build) report('build');
+    for (const change of changesBetween(learnt, now)) {
+      this.#onEvent({ event: 'facts-changed', modelName, ...change, lastSeenMs: seenMs });
+    }
   }
 }

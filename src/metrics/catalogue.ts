@@ -3,6 +3,7 @@
  * Label values come from closed sets; never a session, user, path or error text.
  */
 import { actions } from '../exchange/exchange.ts';
+import { engineEvents } from '../exchange/engine-event.ts';
 import { breakCauses, culprits, findingKinds, severities } from '../exchange/finding.ts';
 import { outcomes } from '../exchange/reply.ts';
 import { routeKinds } from '../exchange/route.ts';
@@ -245,6 +246,12 @@ export const catalogue = {
     moment: 'machinery',
     help: 'Facts of a model that changed while we watched.',
     labels: { model_name: 'model', what: factNames },
+  },
+  engine_events_total: {
+    type: 'counter',
+    moment: 'machinery',
+    help: 'Events of the engine, each told once.',
+    labels: { event: engineEvents },
   },
   build_info: {
     type: 'gauge',

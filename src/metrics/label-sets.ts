@@ -2,6 +2,7 @@
  * Closed label sets that no noun owns. A label value outside its set must not compile: open sets make open series.
  * The sets of `engines/` are repeated here so that metrics stay below them; a drift test compares the two.
  */
+import { changingFacts } from '../exchange/engine-event.ts';
 import type { BreakCause, Culprit, FindingKind, Severity } from '../exchange/finding.ts';
 import { routeKinds } from '../exchange/route.ts';
 import { sessionKeySources } from '../exchange/session-match.ts';
@@ -48,7 +49,7 @@ export type LookupSource = (typeof lookupSources)[number];
 export const evictionReasons = ['bytes', 'age', 'heads'] as const;
 export type EvictionReason = (typeof evictionReasons)[number];
 
-export const factNames = ['template', 'bos', 'context', 'build', 'markers', 'restart'] as const;
+export const factNames = [...changingFacts, 'restart'] as const;
 export type FactName = (typeof factNames)[number];
 
 /** The severities that each kind can have without the operator's doing; their series start at 0. */

@@ -1,4 +1,5 @@
 /** What the product may tell the metrics: one method per moment. Types only; no metrics library behind these names. */
+import type { EngineEventName } from '../exchange/engine-event.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { RouteKind } from '../exchange/route.ts';
@@ -50,6 +51,7 @@ export interface MachineryMeter {
   upstreamUp(up: boolean): void;
   /** Replaces the model's `model_info` series; under the label of all models beyond the cap there is none. */
   modelInfo(facts: ModelFacts): void;
+  engineEvent(event: EngineEventName): void;
   factsChange(modelName: string, what: FactName): void;
   idsVerified(modelName: string, verified: boolean): void;
   /** @param atMs when the load ended, in milliseconds since 1970; kept only if it succeeded. */

@@ -99,6 +99,9 @@ export function createMetrics({ modelLabels, processMetrics = false }: MeterOpti
       infoSeries.set(model_name, labels);
       instruments.set('model_info', labels, 1);
     },
+    engineEvent: (event) => {
+      instruments.add('engine_events_total', { event }, 1);
+    },
     factsChange: (modelName, what) => {
       instruments.add('facts_changes_total', { model_name: labelOf(modelName), what }, 1);
     },

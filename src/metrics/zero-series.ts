@@ -3,6 +3,7 @@
  * What would say "none" where the truth is "not told" (cached tokens, verified ids) is left out on purpose.
  */
 import { actions } from '../exchange/exchange.ts';
+import { engineEvents } from '../exchange/engine-event.ts';
 import { breakCauses, findingKinds } from '../exchange/finding.ts';
 import { outcomes } from '../exchange/reply.ts';
 import { unknownReasons } from '../exchange/token-read.ts';
@@ -33,6 +34,7 @@ export function startProcessSeries(instruments: Instruments): void {
   for (const source of tokenSources) instruments.add('tokenized_tokens_total', { source }, 0);
   for (const source of lookupSources) instruments.add('session_lookups_total', { source }, 0);
   for (const reason of evictionReasons) instruments.add('session_evictions_total', { reason }, 0);
+  for (const event of engineEvents) instruments.add('engine_events_total', { event }, 0);
   for (const stage of inspectionStages) instruments.zero('inspection_duration_seconds', { stage });
   for (const route of generationRoutes) instruments.zero('time_to_first_byte_seconds', { route });
 }

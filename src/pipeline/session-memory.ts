@@ -17,6 +17,8 @@ export interface SessionMemoryOptions {
   readonly store: SessionStore;
   readonly digester: RequestDigester;
   readonly onLookup: (source: LookupSource) => void;
+  /** Told once of each exchange whose turn is kept. */
+  readonly onTurn?: (exchange: Exchange) => void;
 }
 
 export class SessionMemory {
@@ -67,6 +69,7 @@ export class SessionMemory {
     if (query === undefined || known === undefined || session === undefined || facts === undefined) return;
     const generated = reply?.choices.length === 1 ? reply.choices[0]?.generatedIds : undefined;
     if (this.#remembered.has(exchange) && generated === undefined) return;
+    if (!this.#remembered.has(exchange)) this.#options.onTurn?.(exchange);
     this.#remembered.add(exchange);
     const turn = { ...turnOf(session, known, facts, generated), ...attributionOf(exchange) };
     await this.#options.store.remember(query, session, turn);

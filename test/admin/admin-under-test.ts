@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
 import { createAdmin, type AdminParts } from '../../src/admin/admin.ts';
+import { EventsRing } from '../../src/admin/events-ring.ts';
 import { FindingsRing } from '../../src/admin/findings-ring.ts';
 import { createMetrics } from '../../src/metrics/meter.ts';
 
@@ -26,6 +27,7 @@ export function partsWith(changes: Partial<AdminParts> = {}): AdminParts {
     ready: () => ({ ready: true, reason: 'the engine answers' }),
     config: () => [{ key: 'mode', value: 'observe', origin: 'default' }],
     findings: new FindingsRing(10),
+    events: new EventsRing(),
     sessions: () => [],
     onError: (error) => {
       throw error;
