@@ -157,8 +157,9 @@ async function resultOf(
   now: Judged | undefined,
   options: CheckOptions,
 ): Promise<CheckResult> {
-  const compared = then && now && (await compareReadings(then.exchange, now.exchange, options));
   const isRecorded = 'entry' in input;
+  const day = isRecorded ? input.entry.exchange.date.slice(0, 'yyyy-mm-dd'.length) : undefined;
+  const compared = then && now && (await compareReadings(then.exchange, now.exchange, day, options));
   return {
     source,
     form,

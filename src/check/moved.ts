@@ -12,10 +12,14 @@ interface Compared {
   readonly factsChanged: readonly string[];
 }
 
-/** Undefined where not both sides have ids: then nothing is said about what has moved. */
+/**
+ * @param day of the prompts of then, as in `2026-03-01`; absent if nobody knows
+ * @returns undefined where not both sides have ids: then nothing is said about what has moved.
+ */
 export async function compareReadings(
   then: Exchange,
   now: Exchange,
+  day: string | undefined,
   options: Pick<CheckOptions, 'config' | 'asked' | 'digestKey'>,
 ): Promise<Compared | undefined> {
   if (then.facts === undefined || now.facts === undefined) return undefined;
@@ -35,7 +39,10 @@ export async function compareReadings(
     const [thenWindow, nowWindow] = await Promise.all(windows);
     if (thenWindow && nowWindow) moved.push({ ...movement, promptIndex, thenWindow, nowWindow });
   }
-  return compared === 0 ? undefined : { moved, factsChanged: changedFacts(then.facts, now.facts) };
+  if (compared === 0) return undefined;
+  // A template that writes the date makes another prompt every day.
+  const isDated = now.facts.templateWritesDate && day !== new Date().toISOString().slice(0, day?.length);
+  return { moved, factsChanged: [...changedFacts(then.facts, now.facts), ...(isDated ? ['date'] : [])] };
 }
 
 /** Masked, unless the operator asked for texts and the engine of today can tell them: its vocabulary is the same. */

@@ -11,6 +11,7 @@ import { explainSilence } from '../doctor/silence.ts';
 import { engineKinds } from '../engines/index.ts';
 import { formatRecording } from '../exchange/recording-writer.ts';
 import { createPaint } from '../report/layout.ts';
+import { printable } from '../report/printable.ts';
 import { readFiles, recordProblem, writeRecording, type ReadFiles } from './check-files.ts';
 import { checkOptions, readCheckFlags, type CheckFlags } from './check-flags.ts';
 import { configSources, exitCodes, type Command, type CommandContext, type ExitCode } from './command.ts';
@@ -128,7 +129,7 @@ function reportMistakes(
   { stdout, stderr }: CommandContext,
 ): ExitCode {
   if (json) stdout(`${JSON.stringify({ mistakes }, null, 2)}\n`);
-  else for (const { where, message } of mistakes) stderr(`${where}: ${message}\n`);
+  else for (const { where, message } of mistakes) stderr(`${printable(`${where}: ${message}`)}\n`);
   return exitCodes.usage;
 }
 

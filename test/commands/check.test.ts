@@ -198,6 +198,19 @@ describe('tokenweir check of traces', { skip }, () => {
     }
   });
 
+  it('reads the end of a prompt: a think tail that the client switched on since', async () => {
+    const text =
+      '<|im_start|>system\nYou are terse.<|im_end|>\n<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n<|im_start|>assistant\n';
+    const { url } = await qwen3.server();
+    const trace = { messages: S[0], rendered_request: text };
+    const same = await checkJson([file('qwen.json', trace)], { upstream: url });
+    assert.deepEqual([same.results[0]?.then?.promptTokens, same.results[0]?.moved], [[25], []]);
+    const quiet = file('qwen.json', { ...trace, chat_template_kwargs: { enable_thinking: false } });
+    const { moved = [] } = (await checkJson([quiet], { upstream: url })).results[0]!;
+    assert.deepEqual([moved[0]?.position, moved[0]?.depth], [25, 'generation-prompt']);
+    assert.match(moved[0]?.message ?? '', /^Today's prompt goes on .* 4 tokens: exactly the think tail\.$/);
+  });
+
   it('reads the end of a prompt: a generation prompt that was not there', async () => {
     const trace = file('trace.json', {
       messages,
@@ -266,6 +279,21 @@ describe('tokenweir check of recordings', { skip }, () => {
     assert.deepEqual([summary.warnings, summary.clean], [1, 2]);
     // The same files without a common name are strangers to each other.
     assert.equal((await check(turns, { upstream: url, failOn: 'warning' })).code, 0);
+  });
+
+  it('says of a template that writes the date that the day is another', async () => {
+    const chatTemplate = `{{ strftime_now("%Y-%m-%d") }}${templates.plain}`;
+    const server = await startLlamaServer({ model: await model(chatTemplate) });
+    try {
+      await check([clean], { upstream: server.url, record: 'dated.jsonl' });
+      const text = readFileSync(join(folder, 'dated.jsonl'), 'utf8');
+      file('old.jsonl', text.replace(/"date":"[^"]*"/, '"date":"2020-02-29T12:00:00.000Z"'));
+      const changed = async (name: string) =>
+        (await checkJson([name], { upstream: server.url })).results[0]?.factsChanged;
+      assert.deepEqual([await changed('dated.jsonl'), await changed('old.jsonl')], [[], ['date']]);
+    } finally {
+      await server.stop();
+    }
   });
 
   const turn = '{{ "<|u|>" + m.content + "<|e|>" }}';
@@ -355,6 +383,8 @@ describe('tokenweir check where it can not', () => {
     } finally {
       await asked.close();
     }
+    const escaping = file('escaping.json', { '\u202e': 1 });
+    assert.match((await check([escaping], { upstream })).stderr, /members are "\\u\{202e\}"/);
     const { mistakes } = JSON.parse((await check([broken], { json: true })).stdout) as { mistakes: object[] };
     assert.equal(mistakes.length, 1);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { findingKinds } from '../../src/exchange/finding.ts';
 import { filesBelow, readSource, readSources, root, type Import, type SourceFile } from './source-files.ts';
 
 interface Allowance {
@@ -204,6 +205,18 @@ describe('engines', () => {
   it('are named in code by their adapters, the demo and the list of kinds alone', () => {
     const wrong = sources.flatMap((source) => engineWords(source).map((word) => `${source.path}: ${word}`));
     assert.deepEqual(wrong, []);
+  });
+});
+
+describe('a check', () => {
+  it('knows no kind of finding by its name: whatever the detectors say, it tells', () => {
+    const kinds = new Set<string>(findingKinds);
+    const own = sources.filter(({ path }) => /^check\/|^commands\/check/.test(path));
+    assert.ok(own.length > 5);
+    const named = own.flatMap(({ path, words }) =>
+      words.filter((word) => kinds.has(word)).map((word) => `${path}: ${word}`),
+    );
+    assert.deepEqual(named, []);
   });
 });
 
