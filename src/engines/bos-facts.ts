@@ -38,8 +38,7 @@ export function bosFactsOf(probe: BosProbe): BosFacts {
   // model it is no BOS, and two of them are nobody's mistake.
   const named = markers.find((marker) => marker.text === bosText);
   const isUsed =
-    named !== undefined &&
-    (addedPrefix.includes(named.id) || templateWritesBos === true || mentionsBos(probe));
+    named !== undefined && (addedPrefix.includes(named.id) || templateWritesBos === true || namesBos(probe));
   return { ...written, ...(isUsed && { bos: named }) };
 }
 
@@ -52,9 +51,14 @@ function writesBos(probe: BosProbe): boolean | undefined {
   return template === undefined ? undefined : mentionsBos(probe);
 }
 
-/** A single character stands in any template. */
-function mentionsBos({ bosText, template = '' }: BosProbe): boolean {
-  return /\bbos_token\b/.test(template) || (bosText.length > 1 && template.includes(bosText));
+/** A single character stands in any template; and the text alone may stand there as the end of a turn (Granite). */
+function mentionsBos(probe: BosProbe): boolean {
+  const { bosText, template = '' } = probe;
+  return namesBos(probe) || (bosText.length > 1 && template.includes(bosText));
+}
+
+function namesBos({ template = '' }: BosProbe): boolean {
+  return /\bbos_token\b/.test(template);
 }
 
 function isSpelledAsMarker(text: string): boolean {

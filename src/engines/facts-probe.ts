@@ -55,6 +55,8 @@ const mostCandidates = 256;
 /** Of the end of each rendering, where the tokens that only the engine knows are looked for. */
 const controlCharacters = 4096;
 
+/** Nine letters and digits: some templates refuse other ids. */
+const callId = 'callWeir1';
 const toolResult = 'Weirresult';
 
 const turns = [
@@ -78,11 +80,10 @@ const toolConversation = [
     role: 'assistant',
     content: '',
     tool_calls: [
-      // Nine letters and digits: some templates refuse other ids.
-      { id: 'callWeir1', type: 'function', function: { name: 'weir_probe', arguments: '{"value":"x"}' } },
+      { id: callId, type: 'function', function: { name: 'weir_probe', arguments: '{"value":"x"}' } },
     ],
   },
-  { role: 'tool', tool_call_id: 'callWeir1', content: toolResult },
+  { role: 'tool', tool_call_id: callId, content: toolResult },
 ];
 
 export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): Promise<ProbedFacts> {
@@ -147,14 +148,15 @@ async function findMarkers(
 ): Promise<readonly Marker[]> {
   const candidates = new Set([bosText, eosText, ...fillInTexts].filter((text) => text !== ''));
   const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
-  // Those of other families too: that one is not in this vocabulary is then known, not assumed.
-  if (renderings.whole !== '') for (const text of familyMarkers) candidates.add(text);
   for (const text of (await controlTexts?.(ends.join(''))) ?? []) candidates.add(text);
   for (const text of [template, ...allOf(renderings), ...tokenTexts]) {
     for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
     if (candidates.size >= mostCandidates) break;
   }
-  const proven = await proveBoundaries([...candidates].slice(0, mostCandidates), tokenizeMany);
+  // Those of other families too: that one is not in this vocabulary is then known, not assumed.
+  const foreign = renderings.whole === '' ? [] : familyMarkers;
+  const tried = new Set([...[...candidates].slice(0, mostCandidates), ...foreign]);
+  const proven = await proveBoundaries([...tried], tokenizeMany);
   return tokenizeOrdinary === undefined ? proven : withKinds(proven, tokenizeOrdinary);
 }
 
@@ -173,7 +175,9 @@ function toolMarker(withTools: string, turnEnds: readonly string[]): RoleMarker[
     .slice(Math.max(...ends), result)
     .replace(/[^\s>\]]*$/, '')
     .trimStart();
-  return opening === '' || opening.length > 200 ? [] : [{ role: 'tool', opening }];
+  // What holds the call's own name or id is written anew for each call, and opens nothing else.
+  const ofThisCall = [probeTool.function.name, callId].some((text) => opening.includes(text));
+  return opening === '' || opening.length > 200 || ofThisCall ? [] : [{ role: 'tool', opening }];
 }
 
 async function addedIds({ tokenizeMany, tokenizePrompt }: ProbeQuestions): Promise<{

@@ -50,6 +50,11 @@ describe('what is known about BOS', () => {
     });
   });
 
+  it('is no BOS that the template writes as the end of a turn', () => {
+    const end = { bosText: '<s>', template: '{{ "<|user|>" + m.content + "<s>" }}' };
+    assert.deepEqual(bosFactsOf(probe(end)), { templateWritesBos: false });
+  });
+
   it('is an ordinary token where a default took the place of a name', () => {
     const comma = { bosText: ',', template: '{{ messages[0], messages[1] }}', addedPrefix: [11] };
     const ordinary = { templateWritesBos: false, ordinaryBos: { text: ',', id: 11 } };

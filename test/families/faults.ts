@@ -1,0 +1,86 @@
+// Faults that are put into a clean request, each with what must be said of it.
+import type { FindingRecord } from '../../src/exchange/finding-record.ts';
+import type { ModelFacts } from '../../src/exchange/model-facts.ts';
+import type { ByteModel } from '../support/gguf/byte-model.ts';
+
+export interface Clean {
+  readonly model: ByteModel;
+  readonly facts: ModelFacts;
+  /** A conversation of three turns, rendered by the engine. */
+  readonly rendered: string;
+  /** Its ids, as the raw route makes them. */
+  readonly tokens: readonly number[];
+}
+
+export interface InjectedFault {
+  readonly path: string;
+  readonly body: object;
+  /** Members of the finding; undefined where the same text is no fault to this model, so that nothing may be said. */
+  readonly expected: Partial<FindingRecord> | undefined;
+  /** What is true of the same request, too. */
+  readonly besides?: readonly FindingRecord['kind'][];
+}
+
+interface Fault {
+  readonly title: string;
+  readonly inject: (clean: Clean) => InjectedFault;
+}
+
+const rawRoute = '/completion';
+
+export const faults = {
+  'double-bos': {
+    title: 'doubled BOS',
+    inject: ({ model, rendered }) => {
+      const bos = model.bos ?? '';
+      const written = rendered.startsWith(bos);
+      const isUsed = model.addBos === true || written;
+      return {
+        path: rawRoute,
+        // To a model that knows no BOS two of them are two tokens like others.
+        body: { prompt: isUsed ? bos + rendered : bos + bos + rendered },
+        expected: isUsed
+          ? {
+              kind: 'double-bos',
+              cause: 'literal',
+              culprit: 'client',
+              field: 'prompt',
+              tokens: { start: 0, end: 2 },
+            }
+          : undefined,
+      };
+    },
+  },
+  'missing-bos': {
+    title: 'no BOS',
+    inject: ({ model, rendered, tokens }) => {
+      const bos = model.bos ?? '';
+      const isUsed = model.addBos === true || rendered.startsWith(bos);
+      return {
+        path: rawRoute,
+        body: { prompt: isUsed ? tokens.slice(1) : tokens },
+        expected: isUsed
+          ? {
+              kind: 'missing-bos',
+              cause: 'ids',
+              culprit: 'client',
+              field: 'prompt',
+              tokens: { start: 0, end: 1 },
+            }
+          : undefined,
+      };
+    },
+  },
+  'raw-prompt': {
+    title: 'no template',
+    inject: ({ model, rendered }) => ({
+      path: rawRoute,
+      body: { prompt: 'Which river flows through Dresden?' },
+      besides: model.addBos !== true && rendered.startsWith(model.bos ?? '') ? ['missing-bos'] : [],
+      expected: { kind: 'raw-prompt', cause: 'plain-text', culprit: 'client', field: 'prompt' },
+    }),
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+export type FaultName = keyof typeof faults;
+export const faultNames = Object.keys(faults) as readonly FaultName[];
