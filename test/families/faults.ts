@@ -80,6 +80,19 @@ export const faults = {
       expected: { kind: 'raw-prompt', cause: 'plain-text', culprit: 'client', field: 'prompt' },
     }),
   },
+  'trailing-assistant': {
+    title: 'empty last turn',
+    inject: () => ({
+      path: '/v1/chat/completions',
+      body: {
+        messages: [
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: '' },
+        ],
+      },
+      expected: { kind: 'trailing-assistant', cause: 'empty', culprit: 'client', field: 'messages[1]' },
+    }),
+  },
 } as const satisfies Readonly<Record<string, Fault>>;
 
 export type FaultName = keyof typeof faults;
