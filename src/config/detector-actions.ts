@@ -5,6 +5,7 @@ import type { FindingKind } from '../exchange/finding.ts';
 const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
   'double-bos': ['rewrite', 'reject'],
   'missing-bos': ['reject'],
+  'missing-generation-prompt': ['reject'],
   'raw-prompt': ['reject'],
   'trailing-assistant': ['rewrite'],
 };

@@ -155,6 +155,7 @@ export const configSchema = section({
       })
       .prefault({}),
     'missing-bos': detector('missing-bos').prefault({}),
+    'missing-generation-prompt': detector('missing-generation-prompt').prefault({}),
     'output-truncated': detector('output-truncated').prefault({}),
     'prefix-break': detector('prefix-break')
       .safeExtend({

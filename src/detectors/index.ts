@@ -4,6 +4,7 @@ import { countMismatch } from './count-mismatch.ts';
 import type { Detector } from './detector.ts';
 import { doubleBos } from './double-bos.ts';
 import { missingBos } from './missing-bos.ts';
+import { missingGenerationPrompt } from './missing-generation-prompt.ts';
 import { outputTruncated } from './output-truncated.ts';
 import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
@@ -17,6 +18,7 @@ export const detectors: readonly Detector[] = [
   countMismatch,
   doubleBos,
   missingBos,
+  missingGenerationPrompt,
   outputTruncated,
   prefixBreak,
   promptTruncated,

@@ -2,13 +2,13 @@
  * Finds prompts that lack the BOS their model is fed with otherwise: by the engine's own doing or by its template's. Says
  * nothing of models that show neither, and nothing of fill-in prompts.
  */
+import { isFillIn } from './causes/fill-in.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { Marker, ModelFacts } from '../exchange/model-facts.ts';
 import type { RawPrompt } from '../exchange/request.ts';
-import { fillInMarkers } from '../tokens/fill-in-markers.ts';
 
 type MissingBos = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'advice'> & {
   /** Half a sentence. */
@@ -86,14 +86,6 @@ function missingIn(
 
 function isEmpty(prompt: RawPrompt): boolean {
   return prompt.form === 'text' && prompt.text === '';
-}
-
-function isFillIn(prompt: RawPrompt, { markers }: ModelFacts): boolean {
-  const fillIn = fillInMarkers(markers);
-  const items = prompt.form === 'text' ? [prompt.text] : prompt.form === 'ids' ? prompt.ids : [];
-  return (prompt.form === 'mixed' ? prompt.items : items).some((item) =>
-    fillIn.some(({ text, id }) => (typeof item === 'number' ? item === id : item.includes(text))),
-  );
 }
 
 function finding({ evidence, ...missing }: MissingBos, bos: Marker, promptIndex: number): Finding {

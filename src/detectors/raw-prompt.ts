@@ -2,15 +2,13 @@
  * Finds plain text sent to an instruct model's raw route. Silent wherever such text can be meant: base models, fill-in
  * prompts, scoring, ids, and anything that holds a marker of the vocabulary.
  */
+import { isScoring } from './causes/scoring.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { CompletionRequest, RawPrompt } from '../exchange/request.ts';
-
-/** Requests for likelihoods, or for no more than one token, score a text; they don't ask for an answer. */
-const scoringFields = ['echo', 'logprobs', 'n_probs', 'prompt_logprobs'] as const;
+import type { RawPrompt } from '../exchange/request.ts';
 
 /** Names by which publishers tell a base model from its instruct twin. */
 const baseName = /(?:^|[-_. /])(?:base|pt|pretrain(?:ed)?)(?:$|[-_. /])/i;
@@ -40,14 +38,6 @@ export const rawPrompt: Detector = {
     );
   },
 };
-
-function isScoring({ json, maxTokens }: CompletionRequest): boolean {
-  if (maxTokens !== undefined && maxTokens <= 1) return true;
-  return scoringFields.some((field) => {
-    const value = json[field];
-    return value === true || (typeof value === 'number' && value > 0);
-  });
-}
 
 /** True if the prompt is text, there is some, and no marker but BOS is in it. Ids other than BOS may be anything. */
 function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos }: ModelFacts): boolean {

@@ -16,6 +16,7 @@ export const findingKinds = [
   'count-mismatch',
   'double-bos',
   'missing-bos',
+  'missing-generation-prompt',
   'output-truncated',
   'prefix-break',
   'prompt-truncated',

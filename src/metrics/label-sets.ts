@@ -58,6 +58,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'count-mismatch': ['warning'],
   'double-bos': ['error'],
   'missing-bos': ['error'],
+  'missing-generation-prompt': ['warning'],
   'output-truncated': ['info', 'warning', 'error'],
   'prefix-break': ['info', 'warning'],
   'prompt-truncated': ['error'],

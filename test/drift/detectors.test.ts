@@ -19,6 +19,7 @@ const pinnedSeverities = {
   'count-mismatch': 'warning',
   'double-bos': 'error',
   'missing-bos': 'error',
+  'missing-generation-prompt': 'warning',
   'output-truncated': 'error',
   'prefix-break': 'warning',
   'prompt-truncated': 'error',

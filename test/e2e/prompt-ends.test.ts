@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getWeather, Q, S } from '../support/conversations.ts';
-import { assertHas, chat, clean, requestFindings, send, settled } from '../support/exchanges.ts';
+import { assertHas, chat, clean, complete, requestFindings, send, settled } from '../support/exchanges.ts';
+import { byteModelFile } from '../support/gguf/byte-model.ts';
 import type { Family } from '../support/gguf/families.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
@@ -11,6 +12,21 @@ const families: readonly Family[] = ['qwen3', 'gemma3', 'llama3.1'];
 const engines = await Promise.all(families.map((family) => realEngine(family)));
 const [{ skip }] = engines as [(typeof engines)[number]];
 const each = families.map((family, index) => ({ family, engine: engines[index]! }));
+
+const turns = '{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}{% endfor %}';
+const markers = ['<|system|>', '<|user|>', '<|assistant|>', '<|end|>'];
+const model = (name: string, chatTemplate: string) =>
+  realEngine(() => byteModelFile({ name, markers, chatTemplate }));
+const unopened = await model('unopened', turns);
+const unfilled = await model(
+  'unfilled',
+  `${turns}{% if add_generation_prompt %}{{ "<|assistant|>{role}: " }}{% endif %}`,
+);
+/** Opens an answer only behind a long history. */
+const forgetful = await model(
+  'forgetful',
+  `${turns}{% if add_generation_prompt and messages|length > 2 %}{{ "<|assistant|>" }}{% endif %}`,
+);
 
 const leftover = [...Q, { role: 'assistant', content: '' }];
 const prefill = [...Q, { role: 'assistant', content: 'The answer is ' }];
@@ -77,5 +93,82 @@ describe('trailing-assistant', { skip }, () => {
         assert.doesNotMatch(said.findings ?? '', /trailing-assistant/, JSON.stringify(body));
       }
     }
+  });
+});
+
+/** A rendered conversation per family: the question, and what opens an answer. */
+const rendered: Record<Family, readonly [string, string]> = {
+  qwen3: ['<|im_start|>user\nHi<|im_end|>\n', '<|im_start|>assistant\n'],
+  gemma3: ['<start_of_turn>user\nHi<end_of_turn>\n', '<start_of_turn>model\n'],
+  'llama3.1': [
+    '<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>',
+    '<|start_header_id|>assistant<|end_header_id|>\n\n',
+  ],
+};
+
+describe('missing-generation-prompt', { skip }, () => {
+  for (const { family, engine } of each) {
+    it(`${family}: is what a client's own rendering lacks, and nothing else is`, async (t) => {
+      const proxied = await openProxy(t, (await engine.server()).url);
+      const [question, opening] = rendered[family];
+      const wrong = await complete(proxied, { prompt: question });
+      assert.deepEqual(wrong.said, found('missing-generation-prompt;rendered-by-client'));
+      const answered = `${question}${opening}Yes.`;
+      for (const prompt of [question + opening, answered, question.slice(0, -8), opening])
+        assert.doesNotMatch((await complete(proxied, { prompt })).said.findings ?? '', /generation/, prompt);
+      for (const scoring of [{ n_probs: 5 }, { n_predict: 1 }])
+        assert.deepEqual((await complete(proxied, { prompt: question, ...scoring })).said, clean);
+    });
+
+    it(`${family}: is not said of any chat`, async (t) => {
+      const proxied = await openProxy(t, (await engine.server()).url);
+      const open = { add_generation_prompt: false };
+      const bodies: object[] = [
+        ...S.map((messages) => ({ messages })),
+        { messages: Q, ...open },
+        { messages: Q, tools: [getWeather] },
+        { messages: Q, chat_template_kwargs: { enable_thinking: false } },
+        { messages: Q, chat_template_kwargs: { enable_thinking: true } },
+        { messages: Q, reasoning_effort: 'none' },
+        { messages: leftover },
+        { messages: prefill },
+        { messages: prefill, ...open, continue_final_message: true },
+      ];
+      for (const body of bodies) {
+        const { said } = await chat(proxied, body);
+        assert.doesNotMatch(said.findings ?? '', /generation/, JSON.stringify(body));
+      }
+    });
+  }
+
+  it('is rejected where the client rendered and the operator asks for it', async (t) => {
+    const proxied = await openProxy(t, (await engines[0]!.server()).url, {
+      MODE: 'strict',
+      DETECTORS_MISSING_GENERATION_PROMPT_ACTION: 'reject',
+    });
+    const answer = await complete(proxied, { prompt: rendered.qwen3[0] });
+    assert.equal(answer.status, 400);
+    assertHas(answer.json['error'] as Record<string, unknown>, { code: 'missing_generation_prompt' });
+  });
+
+  it('is told once of a template that never opens an answer, or opens it with an unfilled place', async (t) => {
+    for (const [engine, cause] of [
+      [unopened, 'never-written'],
+      [unfilled, 'malformed'],
+    ] as const) {
+      const proxied = await openProxy(t, (await engine.server()).url);
+      const { said } = await chat(proxied, { messages: Q });
+      assert.deepEqual(said, found(`missing-generation-prompt;${cause}`));
+      assert.deepEqual((await chat(proxied, { messages: Q })).said, clean);
+      assertHas((await requestFindings(proxied))[0], { culprit: 'template', severity: 'warning' });
+    }
+  });
+
+  it('blames a template for the conversations in which it forgets it', async (t) => {
+    const proxied = await openProxy(t, (await forgetful.server()).url);
+    const user = { role: 'user', content: 'Hi' };
+    const { said } = await chat(proxied, { messages: [user] });
+    assert.deepEqual(said, found('missing-generation-prompt;left-out'));
+    assert.deepEqual((await chat(proxied, { messages: S[1] })).said, clean);
   });
 });

@@ -48,6 +48,7 @@ export const factsOf = {
       { text: '<eos>', id: 1 },
     ],
     generationPrompt: { text: '<start_of_turn>model\n', ids: [105, 4368, 107] },
+    turnEnds: ['<end_of_turn>'],
     roleMarkers: [
       { role: 'system', opening: '<start_of_turn>user\n' },
       { role: 'user', opening: '<start_of_turn>user\n' },
@@ -70,6 +71,7 @@ export const factsOf = {
       { text: '<think>', id: 151_667 },
     ],
     generationPrompt: { text: '<|im_start|>assistant\n', ids: [151_644, 77_091, 198] },
+    turnEnds: ['<|im_end|>'],
     thinkTail: { text: '<think>\n\n</think>\n\n', ids: [151_667, 271, 151_668, 271] },
     roleMarkers: [
       { role: 'system', opening: '<|im_start|>system\n' },
@@ -123,6 +125,19 @@ export const factsOf = {
     addedPrefix: { chat: [11], completion: [11] },
     markers: [{ text: '<|im_start|>', id: 151_644 }],
     roleMarkers: [{ role: 'user', opening: '<|im_start|>user\n' }],
+  },
+  /** A template that opens answers in the history and never the one to come, as one was published. */
+  unopened: {
+    ...noFacts,
+    markers: [
+      { text: '<|assistant|>', id: 13 },
+      { text: '<|user|>', id: 12 },
+    ],
+    turnEnds: [],
+    roleMarkers: [
+      { role: 'user', opening: '<|user|>\n' },
+      { role: 'assistant', opening: '<|assistant|>\n' },
+    ],
   },
   /** No role markers in front of a message: the template puts the first one at the very head. */
   bare: {

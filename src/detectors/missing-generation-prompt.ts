@@ -1,0 +1,107 @@
+/**
+ * Finds prompts that end with a question and lack what opens an answer, though nobody asked for that. Silent where the
+ * end can be meant: prefills, scoring, fill-in, turns that are left open, results of tools.
+ */
+import { isFillIn } from './causes/fill-in.ts';
+import { answersAreOpened, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
+import { isScoring } from './causes/scoring.ts';
+import type { Detector } from './detector.ts';
+import { isArray, isObject } from '../exchange/body-reader.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ChatRequest, CompletionRequest } from '../exchange/request.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+
+type Fault = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'message' | 'advice'>;
+
+export const missingGenerationPrompt: Detector = {
+  kind: 'missing-generation-prompt',
+  summary: 'The prompt ends with a question and lacks what opens an answer, and nobody asked for that.',
+  stage: 'request',
+  need: 'ids',
+  severity: 'warning',
+  repairs: false,
+  detect(exchange) {
+    const { request, facts, prompts } = exchange;
+    if (request === undefined || facts === undefined) return [];
+    return prompts.flatMap((read, promptIndex) => {
+      if (!read.known) return [];
+      const fault =
+        request.kind === 'chat'
+          ? chatFault(request, facts, read)
+          : rawFault(exchange, request, facts, promptIndex);
+      const end = read.ids.length;
+      const tokens = { start: Math.max(0, end - 1), end };
+      return fault === undefined
+        ? []
+        : [{ kind: 'missing-generation-prompt', severity: 'warning', promptIndex, tokens, ...fault }];
+    });
+  },
+};
+
+/** An unfilled place of a format string, as one published template ends with: `{role}`. */
+const unfilled = /\{\{?\s*\w+\s*\}\}?/;
+
+function chatFault(request: ChatRequest, facts: ModelFacts, read: KnownTokens): Fault | undefined {
+  if (!asksForAnswer(request)) return undefined;
+  const written = facts.generationPrompt?.text;
+  const place = unfilled.exec(written ?? '')?.[0];
+  if (place !== undefined && opensAnswer(read, facts)) {
+    return {
+      cause: 'malformed',
+      culprit: 'template',
+      fact: 'malformed',
+      message: `The chat template opens an answer with ${JSON.stringify(written)}, in which ${place} was never filled in.`,
+      advice: 'Whoever serves the model must give it a mended chat template; the client is not the cause.',
+    };
+  }
+  if (opensAnswer(read, facts) || answersAreOpened(read, request, facts)) return undefined;
+  const opening =
+    written ?? facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening ?? 'what opens an answer';
+  return {
+    cause: written === undefined ? 'never-written' : 'left-out',
+    culprit: 'template',
+    ...(written === undefined && { fact: 'never-written' }),
+    message:
+      written === undefined
+        ? `The prompt ends with the question: the chat template opens answers with ${JSON.stringify(opening)} in the history, and writes it nowhere for the answer to come.`
+        : `The prompt ends with the question: the chat template leaves out what opens an answer (${JSON.stringify(opening)}).`,
+    advice:
+      'Whoever serves the model must have its chat template heed add_generation_prompt; the client is not the cause.',
+  };
+}
+
+/** True for a conversation that ends with a text of the user's and has no flag that says that no answer is wanted. */
+function asksForAnswer({ json, messages }: ChatRequest): boolean {
+  if (json['add_generation_prompt'] === false) return false;
+  if (![undefined, null, false].includes(json['continue_final_message'] as boolean | null | undefined))
+    return false;
+  const last = messages.at(-1);
+  const content = last?.value['content'];
+  const isText =
+    typeof content === 'string' ||
+    (isArray(content) && content.every((part) => isObject(part) && typeof part['text'] === 'string'));
+  return last?.role === 'user' && isText;
+}
+
+function rawFault(
+  { modelKind }: Exchange,
+  request: CompletionRequest,
+  facts: ModelFacts,
+  promptIndex: number,
+): Fault | undefined {
+  const prompt = request.prompts[promptIndex];
+  const opening = facts.generationPrompt?.text;
+  if (prompt?.form !== 'text' || opening === undefined || modelKind === 'base') return undefined;
+  if (isScoring(request) || isFillIn(prompt, facts) || !rendersQuestion(prompt.text, facts)) return undefined;
+  return {
+    cause: 'rendered-by-client',
+    culprit: 'client',
+    field: formatPath(prompt.path),
+    message: `The prompt is a rendered conversation that ends with the question: what opens an answer is missing (${JSON.stringify(opening)}).`,
+    advice:
+      'Render the template with add_generation_prompt: true, or send the messages to the chat route, which does.',
+  };
+}
