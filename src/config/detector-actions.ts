@@ -3,9 +3,11 @@ import type { Action } from '../exchange/exchange.ts';
 import type { FindingKind } from '../exchange/finding.ts';
 
 const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
+  'control-token-in-content': ['rewrite', 'reject'],
   'double-bos': ['rewrite', 'reject'],
   'missing-bos': ['reject'],
   'missing-generation-prompt': ['reject'],
+  'nested-template': ['reject'],
   'raw-prompt': ['reject'],
   'trailing-assistant': ['rewrite'],
 };

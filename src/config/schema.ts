@@ -146,6 +146,7 @@ export const configSchema = section({
   }).prefault({}),
   detectors: section({
     'context-overflow': detector('context-overflow').prefault({}),
+    'control-token-in-content': detector('control-token-in-content').prefault({}),
     'count-mismatch': detector('count-mismatch').prefault({}),
     'double-bos': detector('double-bos')
       .safeExtend({
@@ -156,6 +157,7 @@ export const configSchema = section({
       .prefault({}),
     'missing-bos': detector('missing-bos').prefault({}),
     'missing-generation-prompt': detector('missing-generation-prompt').prefault({}),
+    'nested-template': detector('nested-template').prefault({}),
     'output-truncated': detector('output-truncated').prefault({}),
     'prefix-break': detector('prefix-break')
       .safeExtend({

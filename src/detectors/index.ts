@@ -1,10 +1,12 @@
 /** The list of all detectors, in alphabetical order. Adding one here is the only registration there is. */
 import { contextOverflow } from './context-overflow.ts';
+import { controlTokenInContent } from './control-token-in-content.ts';
 import { countMismatch } from './count-mismatch.ts';
 import type { Detector } from './detector.ts';
 import { doubleBos } from './double-bos.ts';
 import { missingBos } from './missing-bos.ts';
 import { missingGenerationPrompt } from './missing-generation-prompt.ts';
+import { nestedTemplate } from './nested-template.ts';
 import { outputTruncated } from './output-truncated.ts';
 import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
@@ -15,10 +17,12 @@ import { unwantedBos } from './unwanted-bos.ts';
 
 export const detectors: readonly Detector[] = [
   contextOverflow,
+  controlTokenInContent,
   countMismatch,
   doubleBos,
   missingBos,
   missingGenerationPrompt,
+  nestedTemplate,
   outputTruncated,
   prefixBreak,
   promptTruncated,

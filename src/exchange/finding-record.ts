@@ -53,6 +53,8 @@ export interface FindingRecord {
   readonly lostTokens?: number;
   readonly savedTokens?: number;
   readonly field?: string;
+  /** Where in that field's text, in UTF-16 units, half open. */
+  readonly characters?: { readonly start: number; readonly end: number };
   readonly message: string;
   readonly advice: string;
   readonly action: Action;
@@ -87,6 +89,7 @@ export function recordFinding(
     ...(finding.lostTokens !== undefined && { lostTokens: finding.lostTokens }),
     ...(finding.savedTokens !== undefined && { savedTokens: finding.savedTokens }),
     ...(finding.field !== undefined && { field: finding.field }),
+    ...(finding.characters && { characters: finding.characters }),
     message,
     advice,
     action: exchange.action,

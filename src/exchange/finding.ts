@@ -13,10 +13,12 @@ export type Culprit = (typeof culprits)[number];
 
 export const findingKinds = [
   'context-overflow',
+  'control-token-in-content',
   'count-mismatch',
   'double-bos',
   'missing-bos',
   'missing-generation-prompt',
+  'nested-template',
   'output-truncated',
   'prefix-break',
   'prompt-truncated',
@@ -58,6 +60,8 @@ export interface Finding {
   readonly savedTokens?: number;
   /** JSON path of the request's field that did it, e.g. `prompt` or `messages[0].content`. */
   readonly field?: string;
+  /** Where in that field's text, in UTF-16 units, half open; absent where the fact has no place in a text. */
+  readonly characters?: { readonly start: number; readonly end: number };
   /** One sentence that says what is wrong. Holds control-token texts, numbers and field names; never prompt text. */
   readonly message: string;
   /** One sentence that says what to change, and who must. */

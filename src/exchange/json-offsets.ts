@@ -67,6 +67,51 @@ export function locateListItem(body: Buffer, path: JsonPath): ByteRange | undefi
   return before && { start: before.end, end: item.end };
 }
 
+/**
+ * Byte offsets at which characters of the string at `path` are written.
+ * @param offsets UTF-16 offsets into the string, ascending
+ * @returns undefined if the value is no string, or one of them lies outside it or inside a surrogate pair
+ */
+export function locateCharacters(
+  body: Buffer,
+  path: JsonPath,
+  offsets: readonly number[],
+): number[] | undefined {
+  const string = locateString(body, path);
+  if (string === undefined) return undefined;
+  const places: number[] = [];
+  let at = string.start;
+  let passed = 0;
+  for (const offset of offsets) {
+    while (passed < offset) {
+      const next = characterAt(body, at, string.end);
+      if (next === undefined) return undefined;
+      passed += next.unit > 0xffff ? 2 : 1;
+      at += next.length;
+    }
+    if (passed !== offset) return undefined;
+    places.push(at);
+  }
+  return places;
+}
+
+interface Character {
+  /** A code point, or the UTF-16 unit that an escape means. */
+  readonly unit: number;
+  /** Bytes that it is written in. */
+  readonly length: number;
+}
+
+/** The character that begins at `at`; undefined if none does before `end`. */
+function characterAt(body: Buffer, at: number, end: number): Character | undefined {
+  if (at >= end) return undefined;
+  const escaped = body[at] === 0x5c;
+  const length = escaped ? escapeLength(body, at) : sequenceLength(body[at] ?? 0);
+  if (length === undefined || at + length > end) return undefined;
+  const unit = escaped ? escapedUnit(body, at) : codePoint(body, at, length);
+  return unit === undefined ? undefined : { unit, length };
+}
+
 function elementStart(body: Buffer, start: number, index: number): number | undefined {
   if (body[start] !== 0x5b) return undefined;
   let at = skipSpace(body, start + 1);
@@ -101,12 +146,9 @@ function matchLiteral(body: Buffer, literal: ByteRange, text: string): number | 
   let at = literal.start;
   let matched = 0;
   while (matched < text.length) {
-    if (at >= literal.end) return undefined;
-    const escaped = body[at] === 0x5c;
-    const length = escaped ? escapeLength(body, at) : sequenceLength(body[at] ?? 0);
-    if (length === undefined || at + length > literal.end) return undefined;
-    const unit = escaped ? escapedUnit(body, at) : codePoint(body, at, length);
-    if (unit === undefined) return undefined;
+    const next = characterAt(body, at, literal.end);
+    if (next === undefined) return undefined;
+    const { unit, length } = next;
     const wanted = unit > 0xffff ? text.codePointAt(matched) : text.charCodeAt(matched);
     if (unit !== wanted) return undefined;
     matched += unit > 0xffff ? 2 : 1;

@@ -55,10 +55,12 @@ export type FactName = (typeof factNames)[number];
 /** The severities that each kind can have without the operator's doing; their series start at 0. */
 export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> = {
   'context-overflow': ['warning', 'error'],
+  'control-token-in-content': ['info', 'error'],
   'count-mismatch': ['warning'],
   'double-bos': ['error'],
   'missing-bos': ['error'],
   'missing-generation-prompt': ['warning'],
+  'nested-template': ['error'],
   'output-truncated': ['info', 'warning', 'error'],
   'prefix-break': ['info', 'warning'],
   'prompt-truncated': ['error'],

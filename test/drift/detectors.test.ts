@@ -16,10 +16,12 @@ import { Conversations } from '../support/qwen3-sessions.ts';
 /** Part of the public contract: a changed line here is a breaking change. */
 const pinnedSeverities = {
   'context-overflow': 'error',
+  'control-token-in-content': 'error',
   'count-mismatch': 'warning',
   'double-bos': 'error',
   'missing-bos': 'error',
   'missing-generation-prompt': 'warning',
+  'nested-template': 'error',
   'output-truncated': 'error',
   'prefix-break': 'warning',
   'prompt-truncated': 'error',
@@ -46,6 +48,7 @@ const expected = z.array(
     severity: z.enum(severities).optional(),
     culprit: z.enum(culprits).optional(),
     field: z.string().optional(),
+    characters: z.strictObject({ start: z.int(), end: z.int() }).optional(),
     promptIndex: z.int().optional(),
     lostTokens: z.int().optional(),
   }),

@@ -72,7 +72,7 @@ function checkFound(
   const again = buildExchange({
     ...shape,
     body,
-    ids: repairedIds!,
+    ...(repairedIds !== undefined && { ids: repairedIds }),
     ...(repairedText !== undefined && { text: repairedText }),
   });
   assert.deepEqual(detector.detect(again), [], 'the repaired request still has the finding');

@@ -13,6 +13,7 @@ import {
   type TurnPattern,
   type TurnSightings,
 } from '../../src/exchange/turn-scan.ts';
+import { tokenizedText } from './tokenized-text.ts';
 
 const noFacts: ModelFacts = {
   modelName: 'model',
@@ -42,10 +43,11 @@ export const factsOf = {
     eos: { text: '<eos>', id: 1 },
     addedPrefix: { chat: [2], completion: [2] },
     markers: [
-      { text: '<start_of_turn>', id: 105 },
-      { text: '<end_of_turn>', id: 106 },
-      { text: '<bos>', id: 2 },
-      { text: '<eos>', id: 1 },
+      { text: '<start_of_turn>', id: 105, kind: 'control' },
+      { text: '<end_of_turn>', id: 106, kind: 'control' },
+      { text: '<start_of_image>', id: 255_999, kind: 'control' },
+      { text: '<bos>', id: 2, kind: 'control' },
+      { text: '<eos>', id: 1, kind: 'control' },
     ],
     generationPrompt: { text: '<start_of_turn>model\n', ids: [105, 4368, 107] },
     turnEnds: ['<end_of_turn>'],
@@ -60,15 +62,15 @@ export const factsOf = {
     modelName: 'qwen3-0.6b',
     eos: { text: '<|im_end|>', id: 151_645 },
     markers: [
-      { text: '<|fim_prefix|>', id: 151_659 },
-      { text: '<|fim_middle|>', id: 151_660 },
-      { text: '<|fim_suffix|>', id: 151_661 },
-      { text: '</tool_call>', id: 151_658 },
-      { text: '<tool_call>', id: 151_657 },
-      { text: '<|im_start|>', id: 151_644 },
-      { text: '<|im_end|>', id: 151_645 },
-      { text: '</think>', id: 151_668 },
-      { text: '<think>', id: 151_667 },
+      { text: '<|fim_prefix|>', id: 151_659, kind: 'control' },
+      { text: '<|fim_middle|>', id: 151_660, kind: 'control' },
+      { text: '<|fim_suffix|>', id: 151_661, kind: 'control' },
+      { kind: 'user-defined', text: '</tool_call>', id: 151_658 },
+      { kind: 'user-defined', text: '<tool_call>', id: 151_657 },
+      { text: '<|im_start|>', id: 151_644, kind: 'control' },
+      { text: '<|im_end|>', id: 151_645, kind: 'control' },
+      { kind: 'user-defined', text: '</think>', id: 151_668 },
+      { kind: 'user-defined', text: '<think>', id: 151_667 },
     ],
     generationPrompt: { text: '<|im_start|>assistant\n', ids: [151_644, 77_091, 198] },
     turnEnds: ['<|im_end|>'],
@@ -164,7 +166,7 @@ export interface ExchangeShape {
   readonly engine?: 'vllm';
   /** Ids per prompt index; an unknown reason where they could not be read. */
   readonly ids?: readonly (readonly number[] | Extract<TokenRead, { known: false }>['reason'])[];
-  /** The rendered text of the only prompt. */
+  /** The rendered text of the only prompt; without `ids` its tokens are those of tokenized-text. */
   readonly text?: string;
   readonly modelKind?: 'instruct' | 'base';
   readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices?: readonly ChoiceShape[] };
@@ -189,11 +191,13 @@ export function buildExchange(shape: ExchangeShape): Exchange {
   const facts = shape.facts ?? factsOf.gemma3;
   const request = buildRequest(shape.route, shape.body);
   const added = shape.engine === 'vllm' ? { added: addedTo(request, facts) } : {};
-  const prompts = (shape.ids ?? []).map((ids): TokenRead => {
+  const tokenized = shape.text === undefined ? [] : [tokenizedText(shape.text, facts)];
+  const given = shape.ids?.map((ids): TokenRead => {
     if (typeof ids === 'string') return { known: false, reason: ids };
     const text = shape.text === undefined ? {} : { text: shape.text };
     return { known: true, ids: Uint32Array.from(ids), source: 'engine', ...text };
   });
+  const prompts = given ?? tokenized;
   return {
     id: 'request-1',
     receivedAtMs: 0,

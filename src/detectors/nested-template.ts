@@ -1,0 +1,133 @@
+/**
+ * Finds a conversation that was rendered before it was put into a message, or rendered twice into a raw prompt. Knows the
+ * served model's own markers only; what isolated ones come to is another detector's.
+ */
+import { markerTokens, renderedOffset } from './causes/content-place.ts';
+import { markedTexts, type MarkedText } from './causes/content-texts.ts';
+import { ownForms } from './causes/turn-forms.ts';
+import { findMarkers, turnSigns, type TurnSign, type TurnShape } from './causes/turn-signs.ts';
+import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ChatRequest } from '../exchange/request.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+
+const mostFindings = 16;
+
+export const nestedTemplate: Detector = {
+  kind: 'nested-template',
+  summary: 'A conversation was rendered twice: the template was applied to text that already holds it.',
+  stage: 'request',
+  need: 'rendered',
+  severity: 'error',
+  repairs: false,
+  detect(exchange) {
+    const { request, facts, prompts } = exchange;
+    if (request === undefined || facts === undefined) return [];
+    if (request.kind === 'chat') {
+      return markedTexts(exchange)
+        .flatMap((one) => inContent(exchange, request, facts, one))
+        .slice(0, mostFindings);
+    }
+    return request.prompts.flatMap((prompt, promptIndex) => {
+      const read = prompts[promptIndex];
+      if (prompt.form !== 'text' || read?.known !== true) return [];
+      return inRawPrompt(prompt.text, formatPath(prompt.path), promptIndex, read, facts);
+    });
+  },
+};
+
+function inContent(
+  { prompts: [read] }: Exchange,
+  request: ChatRequest,
+  { roleMarkers }: ModelFacts,
+  one: MarkedText,
+): Finding[] {
+  if (one.shape?.shape !== 'conversation' || read?.known !== true || read.text === undefined) return [];
+  const { first, last } = one.shape;
+  const marker = { at: first.start, marker: first.text };
+  const at = renderedOffset(request, read.text, roleMarkers, one, marker);
+  if (at === undefined) return [];
+  const field = formatPath(one.path);
+  const tokens = request.hasMedia ? undefined : markerTokens(read, at, at + last.start - first.start);
+  return [
+    {
+      kind: 'nested-template',
+      cause: 'in-content',
+      severity: 'error',
+      culprit: 'client',
+      promptIndex: 0,
+      ...(tokens && { tokens }),
+      field,
+      characters: charactersOf(one.shape),
+      message: `From character ${first.start} on ${field} is a rendered conversation: ${first.text} opens a turn inside the turn that the template writes around the message.`,
+      advice:
+        'Send each turn as a message of its own and leave the markers to the template, or send the rendered text to the raw route.',
+    },
+  ];
+}
+
+function inRawPrompt(
+  text: string,
+  field: string,
+  promptIndex: number,
+  read: KnownTokens,
+  facts: ModelFacts,
+): Finding[] {
+  const forms = ownForms(facts);
+  const marks = turnSigns(text, findMarkers(text, forms.pattern), forms);
+  const doubled = doubledOpening(text, marks, facts);
+  if (doubled === undefined) return [];
+  const [outer, inner] = doubled;
+  const tokens = markerTokens(read, outer.start, inner.start);
+  return [
+    {
+      kind: 'nested-template',
+      cause: 'double-opening',
+      severity: 'error',
+      culprit: 'client',
+      promptIndex,
+      ...(tokens && { tokens }),
+      field,
+      characters: charactersOf({ first: outer, last: inner }),
+      message: `At character ${inner.start} of ${field} ${inner.text} opens a turn inside the turn that was opened at character ${outer.start}: a rendered conversation stands in the place of a message.`,
+      advice: 'Render the messages once: what is sent here has been through the template already.',
+    },
+  ];
+}
+
+function charactersOf({ first, last }: Pick<TurnShape, 'first' | 'last'>): { start: number; end: number } {
+  return { start: first.start, end: last.end };
+}
+
+/**
+ * Two openings with no end between them. An assistant's opening in the second place is a generation prompt behind a
+ * turn that was left open; text between the two must not keep a turn of the same role from being seen.
+ */
+function doubledOpening(
+  text: string,
+  marks: readonly TurnSign[],
+  facts: ModelFacts,
+): readonly [TurnSign, TurnSign] | undefined {
+  const { frame, ends } = ownForms(facts);
+  const assistant = facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening.trim();
+  for (const [index, outer] of marks.entries()) {
+    const inner = marks[index + 1];
+    if (outer.kind !== 'opening' || inner?.kind !== 'opening') continue;
+    if (assistant !== undefined && text.startsWith(assistant, inner.start)) continue;
+    const isSame = outer.text === inner.text && outer.role === inner.role;
+    const isAdjacent = isBlank(text.slice(outer.end, inner.start), frame);
+    const mayBeTurns = ends.length === 0 || inner.role === undefined;
+    if (isAdjacent ? !mayBeTurns || isSame : isSame && !mayBeTurns) return [outer, inner];
+  }
+  return undefined;
+}
+
+function isBlank(between: string, frame: ReadonlySet<string>): boolean {
+  if (between.length > 200) return false;
+  let rest = between;
+  for (const marker of frame) rest = rest.replaceAll(marker, '');
+  return rest.trim() === '';
+}
