@@ -159,6 +159,7 @@ export const configSchema = section({
     'missing-generation-prompt': detector('missing-generation-prompt').prefault({}),
     'nested-template': detector('nested-template').prefault({}),
     'output-truncated': detector('output-truncated').prefault({}),
+    'parameter-ignored': detector('parameter-ignored').prefault({}),
     'prefix-break': detector('prefix-break')
       .safeExtend({
         attributionLine: oneOf(['keep', 'freeze', 'cut'])

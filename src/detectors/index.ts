@@ -8,6 +8,7 @@ import { missingBos } from './missing-bos.ts';
 import { missingGenerationPrompt } from './missing-generation-prompt.ts';
 import { nestedTemplate } from './nested-template.ts';
 import { outputTruncated } from './output-truncated.ts';
+import { parameterIgnored } from './parameter-ignored.ts';
 import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
@@ -24,6 +25,7 @@ export const detectors: readonly Detector[] = [
   missingGenerationPrompt,
   nestedTemplate,
   outputTruncated,
+  parameterIgnored,
   prefixBreak,
   promptTruncated,
   rawPrompt,

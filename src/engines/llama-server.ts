@@ -25,6 +25,7 @@ import { FactPatience } from './fact-patience.ts';
 import { probeFacts } from './facts-probe.ts';
 import { FreshProps } from './fresh-props.ts';
 import { createLlamaNativeReplyReader } from './llama-native-reply.ts';
+import { llamaIgnoredFields } from './llama-ignored-fields.ts';
 import { LlamaOracle, OracleFailure, type LlamaProps } from './llama-oracle.ts';
 import { LlamaPromptReading } from './llama-prompt-reading.ts';
 import { readLlamaRefusal } from './llama-refusal.ts';
@@ -250,6 +251,7 @@ export class LlamaServerEngine implements Engine {
       templateFirstLine: props.template.split('\n', 1)[0]?.slice(0, 200) ?? '',
       addedPrefix: { chat: addedPrefix, completion: addedPrefix },
       addedSuffix: { chat: addedSuffix, completion: addedSuffix },
+      ignoredFields: llamaIgnoredFields,
       contextTokens: props.contextTokens,
       slots: props.slots,
       mediaMarker: props.mediaMarker,

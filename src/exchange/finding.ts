@@ -20,6 +20,7 @@ export const findingKinds = [
   'missing-generation-prompt',
   'nested-template',
   'output-truncated',
+  'parameter-ignored',
   'prefix-break',
   'prompt-truncated',
   'raw-prompt',

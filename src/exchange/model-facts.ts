@@ -1,4 +1,5 @@
 /** Model facts: what probing has shown about one model on one engine process. Never assumed from a family name. */
+import type { RouteKind } from './route.ts';
 
 /** A token text proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b), or b without leading space. */
 export interface Marker {
@@ -9,6 +10,25 @@ export interface Marker {
    * Absent where the engine does not tell.
    */
   readonly kind?: 'control' | 'user-defined';
+}
+
+export const ignoredEffects = ['bos', 'text', 'thinking-off', 'context', 'length', 'reply'] as const;
+export type IgnoredEffect = (typeof ignoredEffects)[number];
+
+/**
+ * A field that clients of other engines send and this one reads over. `effect` is what it would change, and so where its
+ * being ignored shows: BOS at the head, text in the prompt, thinking switched off at the end, the size of the context, the
+ * length of the prompt, the reply.
+ */
+export interface IgnoredField {
+  /** Lower-case kebab; the cause of the finding. */
+  readonly name: string;
+  /** Keys from the body's root, e.g. `options`, `num_ctx`. */
+  readonly path: readonly string[];
+  readonly routes: readonly RouteKind[];
+  readonly effect: IgnoredEffect;
+  /** One sentence: what to send in its place, or who can do what it asks for. */
+  readonly instead: string;
 }
 
 /** Text and ids at a prompt's end. */
@@ -58,6 +78,8 @@ export interface ModelFacts {
   readonly roleMarkers: readonly RoleMarker[];
   /** What closes a user's and an assistant's turn, e.g. `<|im_end|>`; absent where nothing has shown it. */
   readonly turnEnds?: readonly string[];
+  /** Absent if nothing is known of the engine's own. */
+  readonly ignoredFields?: readonly IgnoredField[];
   /** Context per slot in tokens; 0 if not told. */
   readonly contextTokens: number;
   readonly slots: number;

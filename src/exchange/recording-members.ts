@@ -14,7 +14,14 @@ import {
   wholeNumber,
   type Shape,
 } from './json-shape.ts';
-import type { Marker, ModelFacts, RoleMarker, Tail } from './model-facts.ts';
+import {
+  ignoredEffects,
+  type IgnoredField,
+  type Marker,
+  type ModelFacts,
+  type RoleMarker,
+  type Tail,
+} from './model-facts.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
 import { routeKinds, type Route } from './route.ts';
 import { unknownReasons } from './token-read.ts';
@@ -29,6 +36,13 @@ const marker = object({
 } satisfies MembersOf<Marker>);
 const tail = object({ text, ids } satisfies MembersOf<Tail>);
 const roleMarker = object({ role: text, opening: text } satisfies MembersOf<RoleMarker>);
+const ignoredField = object({
+  name: text,
+  path: listOf(text),
+  routes: listOf(oneOf(routeKinds)),
+  effect: oneOf(ignoredEffects),
+  instead: text,
+} satisfies MembersOf<IgnoredField>);
 const byRoute = object({ chat: ids, completion: ids } satisfies MembersOf<ModelFacts['addedPrefix']>);
 
 const modelFacts = object({
@@ -51,6 +65,7 @@ const modelFacts = object({
   thinkTail: optional(tail),
   roleMarkers: listOf(roleMarker),
   turnEnds: optional(listOf(text)),
+  ignoredFields: optional(listOf(ignoredField)),
   contextTokens: wholeNumber,
   slots: wholeNumber,
   cacheBlockTokens: optional(wholeNumber),

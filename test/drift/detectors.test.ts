@@ -23,6 +23,7 @@ const pinnedSeverities = {
   'missing-generation-prompt': 'warning',
   'nested-template': 'error',
   'output-truncated': 'error',
+  'parameter-ignored': 'warning',
   'prefix-break': 'warning',
   'prompt-truncated': 'error',
   'raw-prompt': 'warning',

@@ -1,7 +1,7 @@
 // Exchanges for tests of pure parts: requests are read by the real reader from real bytes, ids are given by the test.
 import { addedTo } from '../../src/engines/vllm-added-ids.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
-import type { ModelFacts } from '../../src/exchange/model-facts.ts';
+import type { IgnoredEffect, IgnoredField, ModelFacts } from '../../src/exchange/model-facts.ts';
 import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
 import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
@@ -33,11 +33,27 @@ const noFacts: ModelFacts = {
   mediaMarker: '',
 };
 
+/** Fields of one sort each, as an adapter tells of them. */
+const ignoredFields = [
+  field('add-special-tokens', 'bos', 'add_special_tokens'),
+  field('documents', 'text', 'documents'),
+  field('suffix', 'text', 'suffix'),
+  field('echo', 'reply', 'echo'),
+  field('truncate-prompt-tokens', 'length', 'truncate_prompt_tokens'),
+  field('num-ctx', 'context', 'options', 'num_ctx'),
+  field('thinking', 'thinking-off', 'thinking'),
+] as const;
+
+function field(name: string, effect: IgnoredEffect, ...path: readonly string[]): IgnoredField {
+  return { name, path, routes: ['chat', 'completion'], effect, instead: 'Leave it out.' };
+}
+
 /** Facts as probing finds them for real families; ids are the families' own. */
 export const factsOf = {
   gemma3: {
     ...noFacts,
     modelName: 'gemma-3-1b-it',
+    ignoredFields,
     bos: { text: '<bos>', id: 2 },
     templateWritesBos: true,
     eos: { text: '<eos>', id: 1 },
@@ -60,6 +76,7 @@ export const factsOf = {
   qwen3: {
     ...noFacts,
     modelName: 'qwen3-0.6b',
+    ignoredFields,
     eos: { text: '<|im_end|>', id: 151_645 },
     markers: [
       { text: '<|fim_prefix|>', id: 151_659, kind: 'control' },

@@ -1,0 +1,123 @@
+/**
+ * Finds fields that should change what the model is given and that the engine reads over. The adapter says which fields
+ * those may be; what is reported shows in this request's own prompt, or it is not reported.
+ */
+import { opensAnswer } from './causes/prompt-end.ts';
+import type { Detector } from './detector.ts';
+import { isArray, isObject } from '../exchange/body-reader.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { IgnoredEffect, ModelFacts } from '../exchange/model-facts.ts';
+import type { GenerationRequest, Json, JsonObject } from '../exchange/request.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
+
+export const parameterIgnored: Detector = {
+  kind: 'parameter-ignored',
+  summary: 'The request sets a field that should change what the model is given, and this engine ignores it.',
+  stage: 'request',
+  need: 'ids',
+  severity: 'warning',
+  repairs: false,
+  detect({ route, request, facts, prompts }) {
+    if (request === undefined || facts === undefined) return [];
+    return (facts.ignoredFields ?? []).flatMap((field) => {
+      const value = field.routes.includes(route.kind) ? valueAt(request.json, field.path) : undefined;
+      if (value === undefined) return [];
+      for (const [promptIndex, read] of prompts.entries()) {
+        const evidence = read.known
+          ? evidenceFor(field.effect, value, { request, facts, read, promptIndex })
+          : undefined;
+        if (evidence === undefined) continue;
+        const path = formatPath(field.path);
+        return [
+          {
+            kind: 'parameter-ignored',
+            cause: field.name,
+            fact: field.name,
+            severity: 'warning',
+            culprit: 'client',
+            promptIndex,
+            field: path,
+            message: `The engine ignores ${path}: ${evidence}.`,
+            advice: field.instead,
+          },
+        ];
+      }
+      return [];
+    });
+  },
+};
+
+interface Prompt {
+  readonly request: GenerationRequest;
+  readonly facts: ModelFacts;
+  readonly read: KnownTokens;
+  readonly promptIndex: number;
+}
+
+/** Half a sentence that shows that the field had no effect; undefined if it had, or asked for nothing. */
+function evidenceFor(effect: IgnoredEffect, value: Json, prompt: Prompt): string | undefined {
+  const { read, facts } = prompt;
+  switch (effect) {
+    case 'bos':
+      return value === false ? bosAllTheSame(prompt) : undefined;
+    case 'text':
+      return isLeftOut(value, read) ? 'nothing of it is in the prompt' : undefined;
+    case 'thinking-off':
+      return isOff(value) ? thinkingAllTheSame(prompt) : undefined;
+    case 'context':
+      return typeof value === 'number' && facts.contextTokens > 0 && value > facts.contextTokens
+        ? `it asks for ${value} tokens and there are ${facts.contextTokens}`
+        : undefined;
+    case 'length':
+      return typeof value === 'number' && value > 0 && read.ids.length > value
+        ? `it asks for at most ${value} tokens and the prompt has ${read.ids.length}`
+        : undefined;
+    case 'reply':
+      return value === true ? 'replies hold what is generated, and nothing else' : undefined;
+  }
+}
+
+/** Of ids, and of a text that brings BOS along, nothing is shown. */
+function bosAllTheSame({
+  request,
+  facts: { bos, addedPrefix },
+  read,
+  promptIndex,
+}: Prompt): string | undefined {
+  const prompt = request.kind === 'completion' ? request.prompts[promptIndex] : undefined;
+  if (bos === undefined || prompt?.form !== 'text' || !addedPrefix.completion.includes(bos.id))
+    return undefined;
+  const isThere = read.ids[0] === bos.id && !prompt.text.startsWith(bos.text);
+  return isThere
+    ? `the prompt starts with a BOS (${bos.text}, id ${bos.id}) that the text does not hold`
+    : undefined;
+}
+
+/** True if the value holds texts and the prompt none of them, neither as they are nor as JSON writes them. */
+function isLeftOut(value: Json, { text }: KnownTokens): boolean {
+  const texts = textsIn(value);
+  if (text === undefined || texts.length === 0) return false;
+  return !texts.some((one) => text.includes(one) || text.includes(JSON.stringify(one).slice(1, -1)));
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value.trim()];
+  if (isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function isOff(value: Json): boolean {
+  return value === false || (isObject(value) && (value['type'] === 'disabled' || value['enabled'] === false));
+}
+
+/** Shown only where the template has a way to switch thinking off, and the prompt ends as with thinking on. */
+function thinkingAllTheSame({ facts: { thinkTail, ...facts }, read }: Prompt): string | undefined {
+  if (thinkTail === undefined || !opensAnswer(read, facts)) return undefined;
+  return `the prompt lacks what the template writes with thinking off (${JSON.stringify(thinkTail.text)})`;
+}
+
+function valueAt(json: JsonObject, path: readonly string[]): Json | undefined {
+  let value: Json | undefined = json;
+  for (const step of path) value = isObject(value) ? value[step] : undefined;
+  return value ?? undefined;
+}

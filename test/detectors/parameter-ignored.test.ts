@@ -1,0 +1,150 @@
+// Which fields had no effect, shown by the prompt; above all the values that ask for nothing, or for what is there.
+import { parameterIgnored } from '../../src/detectors/parameter-ignored.ts';
+import { testDetector } from '../support/detector-tester.ts';
+import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+
+const { gemma3, qwen3 } = factsOf;
+const raw = (fields: object, more: Partial<ExchangeShape> = {}): ExchangeShape => ({
+  route: 'completion',
+  body: JSON.stringify({ prompt: 'Hé', ...fields }),
+  text: 'Hé',
+  ids: [[2, 5, 6]],
+  ...more,
+});
+const open = [151_644, 872, 198, ...qwen3.generationPrompt.ids];
+const chat = (fields: object, more: Partial<ExchangeShape> = {}): ExchangeShape => ({
+  route: 'chat',
+  facts: qwen3,
+  body: JSON.stringify({ messages: [{ role: 'user', content: 'Hé' }], ...fields }),
+  text: '<|im_start|>user\nHé<|im_end|>\n<|im_start|>assistant\n',
+  ids: [open],
+  ...more,
+});
+const thinkingOff = [...open, ...qwen3.thinkTail.ids];
+const documents = [{ title: 'Weirs', text: 'A "weir" holds\nwater.' }];
+
+testDetector(parameterIgnored, {
+  clean: [
+    { name: 'a request without such fields', exchange: raw({ temperature: 0, seed: 1 }) },
+    { name: 'fields that no tokens hang on', exchange: chat({ user: 'x', best_of: 2, logit_bias: {} }) },
+    { name: 'BOS wanted, and there', exchange: raw({ add_special_tokens: true }) },
+    { name: 'BOS unwanted, and not there', exchange: raw({ add_special_tokens: false }, { ids: [[5, 6]] }) },
+    {
+      name: 'BOS unwanted of a family without',
+      exchange: raw({ add_special_tokens: false }, { facts: qwen3, ids: [[5]] }),
+    },
+    {
+      name: 'BOS unwanted, for the text brings it',
+      exchange: raw({ prompt: '<bos>Hé', add_special_tokens: false }),
+    },
+    {
+      name: 'BOS unwanted in front of ids',
+      exchange: raw({ prompt: [2, 5], add_special_tokens: false }, { ids: [[2, 5]] }),
+    },
+    { name: 'no BOS added to a chat', exchange: chat({ add_special_tokens: false }) },
+    { name: 'no documents', exchange: chat({ documents: [] }) },
+    { name: 'null for documents', exchange: chat({ documents: null }) },
+    {
+      name: 'documents that are in the prompt',
+      exchange: chat({ documents }, { text: 'Weirs: A "weir" holds\nwater.' }),
+    },
+    {
+      name: 'documents that are in it as JSON',
+      exchange: chat({ documents }, { text: '{"text": "A \\"weir\\" holds\\nwater."}' }),
+    },
+    { name: 'documents where the text is not known', exchange: idsAlone({ documents }) },
+    { name: 'an empty suffix', exchange: raw({ suffix: '' }) },
+    { name: 'a suffix that is in the prompt', exchange: raw({ suffix: 'end' }, { text: 'Hé end' }) },
+    { name: 'echo switched off', exchange: raw({ echo: false }) },
+    { name: 'a prompt within its limit', exchange: raw({ truncate_prompt_tokens: 3 }) },
+    { name: 'no limit', exchange: raw({ truncate_prompt_tokens: -1 }) },
+    { name: 'a context that is there', exchange: chat({ options: { num_ctx: 4096 } }) },
+    {
+      name: 'a context of an engine that tells none',
+      exchange: chat({ options: { num_ctx: 32_768 } }, { facts: { ...qwen3, contextTokens: 0 } }),
+    },
+    { name: 'other options', exchange: chat({ options: { temperature: 1 } }) },
+    { name: 'thinking switched on', exchange: chat({ thinking: { type: 'enabled', budget_tokens: 100 } }) },
+    { name: 'thinking that is off', exchange: chat({ thinking: false }, { ids: [thinkingOff] }) },
+    {
+      name: 'a template that knows no thinking',
+      exchange: chat({ thinking: false }, { facts: gemma3, ids: [[2, ...gemma3.generationPrompt.ids]] }),
+    },
+    { name: 'no answer opened', exchange: chat({ thinking: false }, { ids: [[151_644, 872, 198]] }) },
+    { name: 'an engine of which nothing is known', exchange: raw({ echo: true }, { facts: factsOf.base }) },
+    { name: 'another route', exchange: { ...chat({ documents }), route: 'messages' } },
+    { name: 'media', exchange: chat({ documents }, { ids: ['media'] }) },
+    { name: 'an empty prompt', exchange: raw({ prompt: '', suffix: null }, { text: '', ids: [[2]] }) },
+  ],
+  found: [
+    {
+      name: 'BOS that was not wanted',
+      exchange: raw({ add_special_tokens: false }),
+      findings: [
+        {
+          cause: 'add-special-tokens',
+          fact: 'add-special-tokens',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'add_special_tokens',
+          message:
+            'The engine ignores add_special_tokens: the prompt starts with a BOS (<bos>, id 2) that the text does not hold.',
+          advice: 'Leave it out.',
+        },
+      ],
+    },
+    {
+      name: 'BOS that was not wanted in one prompt of a batch',
+      exchange: {
+        route: 'completion',
+        body: { prompt: ['<bos>a', 'b'], add_special_tokens: false },
+        ids: [
+          [2, 2, 5],
+          [2, 6],
+        ],
+      },
+      findings: [{ promptIndex: 1 }],
+    },
+    {
+      name: 'documents',
+      exchange: chat({ documents }),
+      findings: [{ cause: 'documents', field: 'documents' }],
+    },
+    { name: 'documents as texts', exchange: chat({ documents: ['A weir.'] }), findings: [{}] },
+    { name: 'a suffix', exchange: raw({ suffix: 'end' }), findings: [{ cause: 'suffix' }] },
+    { name: 'echo', exchange: raw({ echo: true }), findings: [{ cause: 'echo' }] },
+    {
+      name: 'a limit on the prompt',
+      exchange: raw({ truncate_prompt_tokens: 2 }),
+      findings: [{ cause: 'truncate-prompt-tokens' }],
+    },
+    {
+      name: 'a larger context',
+      exchange: chat({ options: { num_ctx: 32_768 } }),
+      findings: [
+        {
+          cause: 'num-ctx',
+          field: 'options.num_ctx',
+          message: 'The engine ignores options.num_ctx: it asks for 32768 tokens and there are 4096.',
+        },
+      ],
+    },
+    { name: 'thinking switched off', exchange: chat({ thinking: false }), findings: [{ cause: 'thinking' }] },
+    {
+      name: 'thinking switched off in other words',
+      exchange: chat({ thinking: { type: 'disabled' } }),
+      findings: [{ cause: 'thinking' }],
+    },
+    {
+      name: 'several at once',
+      exchange: raw({ echo: true, suffix: 'end' }),
+      findings: [{ cause: 'suffix' }, { cause: 'echo' }],
+    },
+  ],
+});
+
+/** A chat of which the ids are known and the text is not. */
+function idsAlone(fields: object): ExchangeShape {
+  const { route, facts, body, ids } = chat(fields);
+  return { route, facts: facts!, body, ids: ids! };
+}
