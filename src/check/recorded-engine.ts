@@ -54,6 +54,11 @@ export class RecordedEngine implements Engine {
     throw new Error('a recorded exchange is judged before its reply');
   }
 
+  /** What was not asked then can't be asked now. */
+  askingForIds(): undefined {
+    return undefined;
+  }
+
   pieces(): Promise<readonly string[]> {
     return Promise.resolve([]);
   }

@@ -12,7 +12,7 @@ import type { Config } from './schema.ts';
 /** Keys and sections that are read once at start: sockets, connections and the sizes of what is already allocated. */
 const startOnly = [
   'upstream',
-  'engine',
+  'engine.kind',
   'listen',
   'admin',
   'limits.segmentCacheBytes',

@@ -105,6 +105,11 @@ export const configSchema = section({
       .describe(
         'Which engine the upstream is; `auto` asks it. An engine that is not recognised is passed through.',
       ),
+    requestIds: flag()
+      .default(false)
+      .describe(
+        "Ask the engine for the ids of each prompt and reply, by a field added to the client's request, and take them out of the reply again. vLLM only.",
+      ),
   }).prefault({}),
   listen: listenAddress.default('127.0.0.1:9930').describe('Where clients connect.'),
   admin: section({

@@ -4,7 +4,7 @@ import type { Reply } from '../exchange/reply.ts';
 
 export interface CountDifference {
   readonly promptIndex: number;
-  /** Prompt tokens by the engine's account. */
+  /** Prompt tokens by the engine's account; equal to `known` if only the ids differ. */
   readonly told: number;
   /** Length of the ids that were read. */
   readonly known: number;
@@ -36,13 +36,19 @@ export function checkCounts({ request, prompts, reply }: Exchange): CountCheck {
     if (!read.known || told === undefined) continue;
     compared += 1;
     const known = read.ids.length;
-    if (told === known) continue;
+    if (told === known && !hasOtherIds(reply, promptIndex, request.choices, read.ids)) continue;
     const truncated = known - told > Math.max(smallDifference, known * smallShare);
     differences.push({ promptIndex, told, known, truncated });
   }
   if (differences.length > 0) return { result: 'mismatch', differences };
   if (compared === 0) return { result: 'absent' };
   return { result: compared === prompts.length ? 'match' : 'partial' };
+}
+
+/** True if the reply tells the prompt's ids, and one of them is another one. */
+function hasOtherIds({ choices }: Reply, promptIndex: number, perPrompt: number, ids: Uint32Array): boolean {
+  const told = choices.find(({ index }) => Math.floor(index / perPrompt) === promptIndex)?.promptIds;
+  return told?.some((id, at) => ids[at] !== id) ?? false;
 }
 
 /** The prompt's length by the engine's account; choices of one prompt share it. Undefined if none of them tells it. */

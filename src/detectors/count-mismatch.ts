@@ -16,11 +16,14 @@ export const countMismatch: Detector = {
       .filter(({ truncated }) => !truncated)
       .map(({ promptIndex, told, known }) => ({
         kind: 'count-mismatch',
-        cause: told < known ? 'engine-fewer' : 'engine-more',
+        cause: told === known ? 'other-ids' : told < known ? 'engine-fewer' : 'engine-more',
         severity: 'warning',
         culprit: 'engine',
         promptIndex,
-        message: `The engine counts ${told} prompt tokens and the ids that were read are ${known}, a difference of ${Math.abs(told - known)}.`,
+        message:
+          told === known
+            ? `The engine tells ${told} ids of the prompt, as many as were read, and they are not the same.`
+            : `The engine counts ${told} prompt tokens and the ids that were read are ${known}, a difference of ${Math.abs(told - known)}.`,
         advice:
           'Do not rely on this model\'s other findings until it is explained: run "tokenweir doctor" against the engine, and report the engine\'s build and the model.',
       }));

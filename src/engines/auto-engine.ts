@@ -13,6 +13,7 @@ import type {
   AskContext,
   Engine,
   FactsRead,
+  IdsAsked,
   PromptReading,
   ServedModel,
   TokenizationView,
@@ -83,6 +84,10 @@ export class AutoEngine implements Engine {
 
   replyReader(route: Route, request: GenerationRequest, reading: ReplyReading): ReplyReader {
     return this.#served().replyReader(route, request, reading);
+  }
+
+  askingForIds(request: GenerationRequest): IdsAsked | undefined {
+    return this.#chosen?.askingForIds(request);
   }
 
   async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {

@@ -1,6 +1,8 @@
 /** What the rest of the product may ask of an engine. Only this folder knows which engine it is. */
+import type { Edit } from '../exchange/edits.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
+import type { Mend } from '../exchange/reply-mender.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
 import type { HeadRead, TokenRead, Unknown } from '../exchange/token-read.ts';
@@ -47,6 +49,13 @@ export interface ServedModel {
   readonly trainedContextTokens: number;
 }
 
+/** How a reply is made to tell ids that the client must not see. */
+export interface IdsAsked {
+  /** Of the request's body. */
+  readonly edits: readonly Edit[];
+  readonly mend: Mend;
+}
+
 export interface Engine {
   readonly kind: string;
   /** The flag that sets how many prompts it keeps at once; absent if it has no such slots. */
@@ -57,6 +66,11 @@ export interface Engine {
   facts(model: string | undefined, context: AskContext): Promise<FactsRead>;
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading;
   replyReader(route: Route, request: GenerationRequest, reading: ReplyReading): ReplyReader;
+  /**
+   * What to change in a request so that its reply tells the ids, and how to take them out again. Undefined if the engine
+   * can't be asked on this route, or if the client asks itself.
+   */
+  askingForIds(request: GenerationRequest): IdsAsked | undefined;
   /** The texts of single ids, for an operator who asked to see them. Empty if the engine can't be asked. */
   pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]>;
   /** A text tokenized in every way the engine has, for people who compare. Adds no finding and remembers nothing. */

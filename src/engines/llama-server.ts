@@ -124,6 +124,11 @@ export class LlamaServerEngine implements Engine {
     }
   }
 
+  /** Its replies tell nothing that it is not asked for in ways that change more of them. */
+  askingForIds(): undefined {
+    return undefined;
+  }
+
   async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {
     try {
       return await this.#oracle.pieces(ids, this.#router === true ? facts.modelName : undefined, context);

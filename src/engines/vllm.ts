@@ -15,6 +15,7 @@ import type {
   AskContext,
   Engine,
   FactsRead,
+  IdsAsked,
   PromptReading,
   ServedModel,
   TokenizationView,
@@ -30,6 +31,7 @@ import { probeVllm } from './vllm-probe.ts';
 import { VllmPromptReading } from './vllm-prompt-reading.ts';
 import { readVllmRefusal } from './vllm-refusal.ts';
 import { createVllmReplyReader } from './vllm-reply.ts';
+import { askingForIds, withoutIds } from './vllm-request-ids.ts';
 import { vllmRouteOf } from './vllm-routes.ts';
 import { VllmSignatures, type VllmIdentity } from './vllm-signature.ts';
 
@@ -116,6 +118,11 @@ export class VllmEngine implements Engine {
       case 'native':
         return createVllmReplyReader(request, reading);
     }
+  }
+
+  askingForIds(request: GenerationRequest): IdsAsked | undefined {
+    const edits = askingForIds(request);
+    return edits && { edits, mend: withoutIds };
   }
 
   async pieces(ids: readonly number[], facts: ModelFacts, context: AskContext): Promise<readonly string[]> {

@@ -3,6 +3,7 @@
  * The transport knows no tokens, the inspection knows no sockets.
  */
 import type { Outcome } from './reply.ts';
+import type { Mend } from './reply-mender.ts';
 import type { Route } from './route.ts';
 import type { UnknownReason } from './token-read.ts';
 
@@ -27,9 +28,22 @@ export interface IncomingRequest {
 /** Headers that are added to the engine's own, or stand on our own answer. */
 export type AddedHeaders = readonly (readonly [name: string, value: string])[];
 
+/** A request that asks for more than the client did, and how its reply is made to look as if it had not. */
+export interface Asking {
+  /** Goes up in place of the client's body, or of the rewritten one. */
+  readonly body: Buffer;
+  /** For each part of the reply; the inspection sees the reply as it came. */
+  readonly mend: Mend;
+}
+
 export type Verdict =
-  | { readonly action: 'pass'; readonly responseHeaders: AddedHeaders }
-  | { readonly action: 'rewrite'; readonly body: Buffer; readonly responseHeaders: AddedHeaders }
+  | { readonly action: 'pass'; readonly responseHeaders: AddedHeaders; readonly asking?: Asking }
+  | {
+      readonly action: 'rewrite';
+      readonly body: Buffer;
+      readonly responseHeaders: AddedHeaders;
+      readonly asking?: Asking;
+    }
   | {
       readonly action: 'reject';
       readonly status: number;

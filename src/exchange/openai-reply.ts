@@ -45,6 +45,7 @@ class OpenAiDialect implements ReplyDialect {
     if (event['error'] !== undefined) return 'error';
     const drafts = this.#readChoices(event['choices'], 'delta');
     if (drafts === undefined) return 'other';
+    for (const draft of drafts) notePromptIds(draft, event);
     const owners = drafts.length > 0 ? drafts : [this.choices.at(this.#finished)];
     const progress = readProgress(event);
     for (const owner of owners) owner.noteCounts(progress ?? readCounts(event));
@@ -58,6 +59,7 @@ class OpenAiDialect implements ReplyDialect {
     const drafts = this.#readChoices(reply['choices'], 'message');
     if (drafts === undefined || drafts.length === 0) return 'other';
     this.choices.at(0).noteCounts(readCounts(reply));
+    for (const draft of drafts) notePromptIds(draft, reply);
     return 'generation';
   }
 
@@ -77,6 +79,9 @@ class OpenAiDialect implements ReplyDialect {
       const draft = this.choices.at(choice['index'] ?? position);
       if (this.#shape === 'completion') draft.noteText(choice['text']);
       else if (isObject(choice[part])) noteMessage(draft, choice[part]);
+      notePromptIds(draft, choice);
+      const ids = choice['token_ids'];
+      if (isArray(ids)) draft.noteIds(ids.filter((id) => typeof id === 'number'));
       const reason = choice['finish_reason'];
       if (typeof reason === 'string') {
         draft.finishReason = finishReasons[reason] ?? 'other';
@@ -85,6 +90,11 @@ class OpenAiDialect implements ReplyDialect {
       return draft;
     });
   }
+}
+
+/** vLLM tells them beside the choices of a chat, and in each choice of a text. */
+function notePromptIds(draft: ChoiceDraft, { prompt_token_ids: ids }: JsonObject): void {
+  if (isArray(ids)) draft.notePromptIds(ids.filter((id) => typeof id === 'number'));
 }
 
 /** A message, or the delta of one: `reasoning_content` in llama-server, `reasoning` in vLLM. */

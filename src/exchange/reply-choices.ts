@@ -33,6 +33,7 @@ export class ChoiceDraft {
   readonly #toolArguments = new Map<number, string | undefined>();
   /** Undefined once they did not fit. */
   #ids: number[] | undefined = [];
+  #promptIds: readonly number[] | undefined;
   readonly #turns: TurnScan | undefined;
 
   constructor(index: number, budget: Budget, turns: TurnPattern | undefined) {
@@ -72,13 +73,20 @@ export class ChoiceDraft {
     for (const id of ids) this.#ids?.push(id);
   }
 
+  /** All ids of the prompt, in one piece. */
+  notePromptIds(ids: readonly number[]): void {
+    this.noteCounts({ promptTokens: ids.length });
+    if (this.#fits(ids.length * bytesPerId)) this.#promptIds = ids;
+  }
+
   /** @param isWhole false if parts of the reply were not seen: then nothing is said about what needs all of them */
   result(isWhole: boolean): ChoiceReply {
     const { promptTokens, cachedTokens, completionTokens, prefillTokensPerSecond } = this.#counts;
     const toolArgumentsValid = isWhole ? this.#toolArgumentsValid() : undefined;
-    // llama-server streams no id for a token that is only a part of a character: then the ids are not all there.
-    const hasAllIds =
-      this.#ids !== undefined && this.#ids.length > 0 && this.#ids.length === completionTokens;
+    // llama-server streams no id for a token that is only a part of a character: then the ids are not all there, and its
+    // count says so. Where there is no count, those that came were generated first.
+    const ids = this.#ids ?? [];
+    const hasAllIds = ids.length > 0 && (completionTokens ?? ids.length) === ids.length;
     return {
       index: this.index,
       ...(this.finishReason === undefined ? {} : { finishReason: this.finishReason }),
@@ -86,7 +94,8 @@ export class ChoiceDraft {
       ...(cachedTokens === undefined ? {} : { cachedTokens }),
       ...(completionTokens === undefined ? {} : { completionTokens }),
       ...(prefillTokensPerSecond === undefined ? {} : { prefillTokensPerSecond }),
-      ...(isWhole && hasAllIds && this.#ids !== undefined ? { generatedIds: this.#ids } : {}),
+      ...(this.#promptIds === undefined ? {} : { promptIds: this.#promptIds }),
+      ...(isWhole && hasAllIds ? { generatedIds: ids } : {}),
       ...(toolArgumentsValid === undefined ? {} : { toolArgumentsValid }),
       hasAnswerText: this.hasAnswerText,
       hasReasoning: this.hasReasoning,

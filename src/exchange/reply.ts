@@ -16,6 +16,8 @@ export interface ChoiceReply {
   readonly completionTokens?: number;
   /** The reply's own prefill rate in tokens per second. */
   readonly prefillTokensPerSecond?: number;
+  /** Ids of the prompt where the reply carries them. */
+  readonly promptIds?: readonly number[];
   /** Generated ids where the reply carries them. */
   readonly generatedIds?: readonly number[];
   /** Argument texts of tool calls parse as JSON; absent if there are none. */

@@ -4,8 +4,9 @@
  * touches a socket and never keeps a request waiting beyond its deadlines.
  */
 import type { Config } from '../config/schema.ts';
+import { applyEdits } from '../exchange/edits.ts';
 import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
-import type { Inspection, ReplySink, Verdict } from '../exchange/inspection.ts';
+import type { Asking, Inspection, ReplySink, Verdict } from '../exchange/inspection.ts';
 import type { Outcome, ReplyReader } from '../exchange/reply.ts';
 import { turnMarksOf } from '../exchange/turn-marks.ts';
 import { deadline } from './deadline.ts';
@@ -116,9 +117,9 @@ export class ExchangeInspection implements Inspection {
     const headers = responseHeaders(this.#parts.exchange, this.#parts.config);
     switch (judgement.action) {
       case 'pass':
-        return { action: 'pass', responseHeaders: headers };
+        return { action: 'pass', responseHeaders: headers, ...this.#asking() };
       case 'rewrite':
-        return { action: 'rewrite', body: judgement.body, responseHeaders: headers };
+        return { action: 'rewrite', body: judgement.body, responseHeaders: headers, ...this.#asking() };
       case 'reject':
         return {
           action: 'reject',
@@ -127,6 +128,16 @@ export class ExchangeInspection implements Inspection {
           responseHeaders: headers,
         };
     }
+  }
+
+  /** Only if the operator wants it, for it changes what the engine gets. A repaired request has taken the client's place. */
+  #asking(): { readonly asking?: Asking } {
+    const { exchange, config, engine } = this.#parts;
+    const { request } = exchange;
+    if (!config.engine.requestIds || request === undefined) return {};
+    const asked = engine.askingForIds(request);
+    if (asked === undefined) return {};
+    return { asking: { body: applyEdits(request.body, asked.edits), mend: asked.mend } };
   }
 
   /** The request has gone on; what is found now is counted and logged, but changes nothing for the client. */

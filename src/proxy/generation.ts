@@ -3,9 +3,11 @@
  * sink. Knows nothing of tokens. Whatever happens, the sink's `end` is called once and nothing is thrown.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Inspection, Inspector, IncomingRequest, Verdict } from '../exchange/inspection.ts';
 import type { Outcome } from '../exchange/reply.ts';
+import { createReplyMender } from '../exchange/reply-mender.ts';
 import type { Route } from '../exchange/route.ts';
 import { Departure } from './client-departure.ts';
 import { errorEnvelope, internalFailure, upstreamFailure, type Failure } from './error-envelope.ts';
@@ -20,7 +22,7 @@ import {
 } from './hold-body.ts';
 import type { TransportMeter } from './meter.ts';
 import { sendOwnAnswer } from './own-answer.ts';
-import { firstValue } from './raw-headers.ts';
+import { firstValue, withValue } from './raw-headers.ts';
 import { relayReply } from './relay-reply.ts';
 import { describeRequest } from './request-facts.ts';
 import { originForm } from './request-target.ts';
@@ -109,8 +111,11 @@ async function settle(parts: GenerationParts, carriage: Carriage, inspection: In
     reply = await parts.forwarder.send({
       method: incoming.method,
       target: originForm(incoming.url),
-      headers: request.rawHeaders,
-      body: verdict.action === 'rewrite' ? verdict.body : holding.held ? holding.body : holding.rest,
+      // What is compressed can't be mended.
+      headers: verdict.asking
+        ? withValue(request.rawHeaders, 'accept-encoding', 'identity')
+        : request.rawHeaders,
+      body: bodyToSend(verdict, holding),
       departure,
     });
   } catch (error) {
@@ -118,6 +123,15 @@ async function settle(parts: GenerationParts, carriage: Carriage, inspection: In
     return failUpstream(parts, carriage, error, verdict);
   }
   return stream(parts, carriage, inspection, verdict, reply);
+}
+
+function bodyToSend(
+  verdict: Exclude<Verdict, { readonly action: 'reject' }>,
+  holding: Holding,
+): Buffer | Readable {
+  if (verdict.asking !== undefined) return verdict.asking.body;
+  if (verdict.action === 'rewrite') return verdict.body;
+  return holding.held ? holding.body : holding.rest;
 }
 
 async function stream(
@@ -133,10 +147,19 @@ async function stream(
   inspection.reply.headers(reply.status, contentType, contentEncoding);
   let started = false;
   try {
-    await relayReply(reply, response, departure, verdict.responseHeaders, (chunk) => {
-      if (!started) parts.meter.timeToFirstByte(incoming.route.kind, (performance.now() - startedAt) / 1000);
-      started = true;
-      inspection.reply.chunk(chunk);
+    const isReadable = contentEncoding === '' || contentEncoding === 'identity';
+    const mend =
+      verdict.action !== 'reject' && reply.status < 400 && isReadable ? verdict.asking?.mend : undefined;
+    await relayReply(reply, response, departure, {
+      added: verdict.responseHeaders,
+      ...(mend && { mender: createReplyMender(contentType, mend) }),
+      tap: (chunk) => {
+        if (!started) {
+          parts.meter.timeToFirstByte(incoming.route.kind, (performance.now() - startedAt) / 1000);
+        }
+        started = true;
+        inspection.reply.chunk(chunk);
+      },
     });
     return { outcome: 'completed', status: reply.status };
   } catch (error) {

@@ -51,3 +51,17 @@ export function firstValue(headers: RawHeaders, name: string): string {
   }
   return '';
 }
+
+/** The headers with one field in place of all of that name, where it stood, or at the end. `name` in lower case. */
+export function withValue(headers: RawHeaders, name: string, value: string): string[] {
+  const changed: string[] = [];
+  let isThere = false;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const [field = '', given = ''] = headers.slice(at, at + 2);
+    const isMeant = field.toLowerCase() === name;
+    if (isMeant && isThere) continue;
+    isThere ||= isMeant;
+    changed.push(field, isMeant ? value : given);
+  }
+  return isThere ? changed : [...changed, name, value];
+}

@@ -4,12 +4,21 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { AddedHeaders } from '../exchange/inspection.ts';
+import type { ReplyMender } from '../exchange/reply-mender.ts';
 import { clientGone, type Departure } from './client-departure.ts';
-import { endToEnd, firstValue } from './raw-headers.ts';
+import { endToEnd, firstValue, withValue, type RawHeaders } from './raw-headers.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Must neither throw nor block. */
 export type Tap = (chunk: Buffer) => void;
+
+export interface Relaying {
+  readonly added: AddedHeaders;
+  /** Sees the reply as it came. */
+  readonly tap?: Tap;
+  /** Changes what the client gets. */
+  readonly mender?: ReplyMender;
+}
 
 /**
  * Resolves when the client has everything.
@@ -19,8 +28,7 @@ export function relayReply(
   reply: UpstreamReply,
   response: ServerResponse,
   departure: Departure,
-  added: AddedHeaders,
-  tap?: Tap,
+  { added, tap, mender }: Relaying,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const { body } = reply;
@@ -46,12 +54,18 @@ export function relayReply(
       stopWatching();
       response.off('drain', onDrain).off('finish', onFinish).off('error', fail);
     };
+    // With a mender the length is known only at the end, and the client is told one where the engine told one.
+    const heldBack =
+      mender && firstValue(reply.headers, 'content-length') !== '' ? ([] as Buffer[]) : undefined;
+    const begin = (headers: RawHeaders): void => {
+      // A Date of ours would be a header that the engine did not send.
+      response.sendDate = false;
+      response.writeHead(reply.status, reply.statusText, [...endToEnd(headers), ...added.flat()]);
+    };
     if (departure.left) return;
     response.on('drain', onDrain).on('finish', onFinish).on('error', fail);
     try {
-      // A Date of ours would be a header that the engine did not send.
-      response.sendDate = false;
-      response.writeHead(reply.status, reply.statusText, [...endToEnd(reply.headers), ...added.flat()]);
+      if (heldBack === undefined) begin(reply.headers);
     } catch (error) {
       fail(error instanceof Error ? error : new Error(String(error)));
       return;
@@ -61,15 +75,25 @@ export function relayReply(
       data: (chunk) => {
         progress.begun = true;
         tap?.(chunk);
-        return response.write(chunk);
+        const mended = mender?.push(chunk) ?? chunk;
+        if (heldBack !== undefined) heldBack.push(mended);
+        else if (mended.length > 0) return response.write(mended);
+        return true;
       },
       end: () => {
         progress.begun = true;
-        response.end();
+        if (mender === undefined) {
+          response.end();
+          return;
+        }
+        const rest = Buffer.concat([...(heldBack ?? []), mender.end()]);
+        if (heldBack !== undefined) begin(withValue(reply.headers, 'content-length', String(rest.length)));
+        response.end(rest);
       },
       fail,
     });
     // The head of a stream goes out before its first event; a reply of known length needs no packet of its own for it.
-    if (!progress.begun && firstValue(reply.headers, 'content-length') === '') response.flushHeaders();
+    if (!progress.begun && heldBack === undefined && firstValue(reply.headers, 'content-length') === '')
+      response.flushHeaders();
   });
 }

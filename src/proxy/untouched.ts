@@ -47,7 +47,7 @@ export class Untouched {
   /** Streams the reply; a reply that ends early has closed the client's connection, or becomes a failure. */
   async relay(reply: UpstreamReply): Promise<void> {
     try {
-      await relayReply(reply, this.#response, this.#departure, []);
+      await relayReply(reply, this.#response, this.#departure, { added: [] });
     } catch (error) {
       this.fail(upstreamFailure(error));
     }

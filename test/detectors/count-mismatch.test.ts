@@ -38,11 +38,23 @@ testDetector(countMismatch, {
       exchange: { ...one, reply: { status: 400, choices: [{ promptTokens: 9 }] } },
     },
     {
+      name: 'the same ids',
+      exchange: { ...one, reply: { choices: [{ promptTokens: 3, promptIds: [2, 5, 6] }] } },
+    },
+    {
       name: 'two prompts, each with its count',
       exchange: { ...two, reply: { choices: [{ promptTokens: 2 }, { promptTokens: 3 }] } },
     },
   ],
   found: [
+    {
+      name: 'as many ids, and another one among them',
+      exchange: {
+        ...two,
+        reply: { choices: [{ promptTokens: 2 }, { promptTokens: 3, promptIds: [2, 5, 7] }] },
+      },
+      findings: [{ cause: 'other-ids', culprit: 'engine', promptIndex: 1 }],
+    },
     {
       name: 'a count that is higher',
       exchange: { ...one, reply: { choices: [{ promptTokens: 4 }] } },

@@ -42,6 +42,7 @@ export function openPipeline(script: Script, settings: Readonly<Record<string, s
     kind: 'scripted',
     routeOf: () => route,
     facts: script.facts ?? (() => Promise.resolve({ known: true, facts: factsOf.gemma3 })),
+    askingForIds: () => undefined,
     read: (): PromptReading => ({
       heads: script.heads ?? (() => Promise.resolve([{ known: true, ids: [2, 105] }])),
       prompts: script.prompts ?? (() => Promise.resolve([known(2, 105, 2364)])),

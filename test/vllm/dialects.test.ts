@@ -105,9 +105,9 @@ async function assertSame(kind: Kind, body: string): Promise<void> {
 
 describe('ids of conversations that are no chat, on a real vLLM', { skip: qwen3.skip }, () => {
   // It refuses a budget for thinking that is not less than the limit.
-  const { 'thinking on': _budget, ...shared } = messagesBodies;
+  const shared = Object.entries(messagesBodies).filter(([name]) => name !== 'thinking on');
   const bodies = {
-    messages: { ...shared, ...refusedMessages, ...ownMessagesBodies },
+    messages: { ...Object.fromEntries(shared), ...refusedMessages, ...ownMessagesBodies },
     responses: { ...responsesBodies, ...refusedResponses, ...ownResponsesBodies },
   };
   for (const kind of ['messages', 'responses'] as const) {
