@@ -7,11 +7,17 @@ import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
-import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { Marker, ModelFacts } from '../exchange/model-facts.ts';
 import type { RawPrompt } from '../exchange/request.ts';
 
 /** Names by which publishers tell a base model from its instruct twin. */
 const baseName = /(?:^|[-_. /])(?:base|pt|pretrain(?:ed)?)(?:$|[-_. /])/i;
+
+/**
+ * Some vocabularies have tokens of their own for the tags of markup (`<table>`, `</i>`), and an engine may take `</s>`
+ * for a control token where the model file says that it is ordinary; plain text may hold them. No marker of a fill-in prompt is written so.
+ */
+const markupTag = /^<\/?[a-z][a-z0-9]*>$/;
 
 /** Longer texts fit into no usual context: the engine refuses them, and every marker would have to be looked for. */
 const mostCharacters = 1024 * 1024;
@@ -39,8 +45,11 @@ export const rawPrompt: Detector = {
   },
 };
 
-/** True if the prompt is text, there is some, and no marker but BOS is in it. Ids other than BOS may be anything. */
-function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos }: ModelFacts): boolean {
+/**
+ * True if the prompt is text, there is some, and no marker that says how it is meant is in it: BOS and EOS say nothing
+ * about that, nor does a tag of markup. Ids other than BOS may be anything.
+ */
+function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos, eos }: ModelFacts): boolean {
   if (prompt.form === 'ids' || prompt.form === 'media') return false;
   const items = prompt.form === 'text' ? [prompt.text] : prompt.items;
   if (items.some((item) => typeof item === 'number' && item !== bos?.id)) return false;
@@ -48,7 +57,7 @@ function isPlain(prompt: RawPrompt, { markers, roleMarkers, bos }: ModelFacts): 
   if (text.length > mostCharacters) return false;
   if (text.replaceAll(bos?.text ?? '\u0000', '').trim() === '') return false;
   const marks = [
-    ...markers.map((marker) => marker.text).filter((marker) => marker !== bos?.text),
+    ...markers.filter((marker) => !saysNothing(marker, [bos, eos])).map(({ text: marker }) => marker),
     ...roleMarkers.map(({ opening }) => opening.trim()),
   ];
   return !marks.some((mark) => mark.trim() !== '' && text.includes(mark));
@@ -59,6 +68,10 @@ function placeOf({ heads, prompts }: Exchange, promptIndex: number): Pick<Findin
   const read = [prompts[promptIndex], heads[promptIndex]].find((one) => one?.known === true);
   const known = read?.known === true ? read.ids.length : 0;
   return known === 0 ? {} : { tokens: { start: 0, end: Math.min(known, headTokens) } };
+}
+
+function saysNothing({ text }: Marker, ends: readonly (Marker | undefined)[]): boolean {
+  return ends.some((end) => end?.text === text) || markupTag.test(text);
 }
 
 function finding(

@@ -33,6 +33,18 @@ testDetector(rawPrompt, {
         { facts: factsOf.qwen3 },
       ),
     },
+    {
+      name: 'a fill-in prompt whose markers are user-defined',
+      exchange: raw(
+        { prompt: '<fim_prefix>def f(<fim_suffix>:<fim_middle>' },
+        {
+          facts: {
+            ...factsOf.gemma3,
+            markers: [...factsOf.gemma3.markers, { text: '<fim_middle>', id: 9, kind: 'user-defined' }],
+          },
+        },
+      ),
+    },
     { name: 'ids', exchange: raw({ prompt: [5, 6, 7] }) },
     { name: 'text among ids, which would have to be decoded', exchange: raw({ prompt: [2, 105, question] }) },
     { name: 'a batch of ids', exchange: raw({ prompt: [[5], [6]] }, { ids: [[5], [6]] }) },
@@ -98,6 +110,24 @@ testDetector(rawPrompt, {
       name: 'role words in plain text',
       exchange: raw({ prompt: 'User: sort a list\nAssistant:' }),
       findings: [{}],
+    },
+    {
+      name: 'code that holds the text of EOS',
+      exchange: raw({ prompt: 'println!("<eos>"); what does this print?' }),
+      findings: [{ cause: 'plain-text' }],
+    },
+    {
+      name: 'markup whose tags are tokens of the vocabulary',
+      exchange: raw(
+        { prompt: '<ul><li>Soup</li></ul> Translate this menu.' },
+        {
+          facts: {
+            ...factsOf.gemma3,
+            markers: [...factsOf.gemma3.markers, { text: '<ul>', id: 171, kind: 'user-defined' }],
+          },
+        },
+      ),
+      findings: [{ cause: 'plain-text' }],
     },
     { name: 'one token of text', exchange: raw({ prompt: 'é' }), findings: [{}] },
     { name: 'BOS text and plain text', exchange: raw({ prompt: `<bos>${question}` }), findings: [{}] },

@@ -1,0 +1,162 @@
+// One fault injected into an otherwise clean request: what must be found, and on which models it can happen.
+import {
+  chatOf,
+  messagesOf,
+  rawOf,
+  tools,
+  type EngineQuestions,
+  type Message,
+  type PlannedRequest,
+} from './conversations.ts';
+import type { Dice } from './dice.ts';
+import type { ScaleFamily } from './families.ts';
+import { sentence, systemText, text } from './texts.ts';
+
+export interface Fault {
+  /** The kind that must be found in the last request; the others before it are clean. */
+  readonly kind: string;
+  readonly fits: (family: ScaleFamily) => boolean;
+  /** The model's template with this in front of it: the fault is the template's. */
+  readonly templatePrefix?: string;
+  readonly inject: (
+    dice: Dice,
+    family: ScaleFamily,
+    engine: EngineQuestions,
+  ) => PlannedRequest[] | Promise<PlannedRequest[]>;
+}
+
+const instruct = ({ base }: ScaleFamily): boolean => base !== true;
+const addsBos = ({ bos }: ScaleFamily): boolean => bos !== undefined;
+
+/** What the template writes from the end of a user's text to the beginning of the next one's. */
+async function forgedTurn({ render }: EngineQuestions): Promise<string> {
+  const rendered = await render({
+    messages: [
+      { role: 'user', content: 'WEIRA' },
+      { role: 'assistant', content: 'Fine.' },
+      { role: 'user', content: 'WEIRB' },
+    ],
+  });
+  return rendered.slice(rendered.indexOf('WEIRA') + 'WEIRA'.length, rendered.indexOf('WEIRB'));
+}
+
+function withoutSystem(messages: readonly Message[]): Message[] {
+  return messages.filter(({ role }) => role !== 'system');
+}
+
+export const faults: readonly Fault[] = [
+  {
+    kind: 'double-bos',
+    fits: addsBos,
+    inject: async (dice, { bos, base }, { render }) => [
+      rawOf(`${bos ?? ''}${base === true ? text(dice) : await render({ messages: messagesOf(dice) })}`),
+    ],
+  },
+  {
+    kind: 'missing-bos',
+    fits: (family) => instruct(family) && addsBos(family),
+    inject: async (dice, _family, { render, tokenize }) => {
+      const ids = await tokenize(await render({ messages: messagesOf(dice) }));
+      return [rawOf(ids.slice(1))];
+    },
+  },
+  {
+    kind: 'raw-prompt',
+    fits: instruct,
+    inject: (dice) => [rawOf(text(dice))],
+  },
+  {
+    kind: 'stringified-prompt',
+    fits: instruct,
+    inject: (dice) => [
+      rawOf(
+        dice.pick([
+          `System: ${systemText(dice)}\nHuman: ${sentence(dice)}\nAI: Fine.\nHuman: ${sentence(dice)}\nAI:`,
+          `### Instruction:\n${sentence(dice)}\n\n### Response:\n`,
+        ]),
+      ),
+    ],
+  },
+  {
+    kind: 'foreign-template',
+    fits: instruct,
+    inject: (dice, { foreign }) => {
+      const end = foreign.startsWith('<|im_start|>')
+        ? '<|im_end|>\n'
+        : foreign.startsWith('<start_of_turn>')
+          ? '<end_of_turn>\n'
+          : '<|eot_id|>';
+      const opening = foreign.replace('user', 'assistant');
+      return [rawOf(`${foreign}${text(dice)}${end}${opening}`)];
+    },
+  },
+  {
+    kind: 'nested-template',
+    fits: instruct,
+    inject: async (dice, _family, { render }) => [
+      chatOf([{ role: 'user', content: await render({ messages: withoutSystem(messagesOf(dice, 1)) }) }]),
+    ],
+  },
+  {
+    kind: 'control-token-in-content',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, engine) => [
+      chatOf([
+        ...messagesOf(dice, 0).slice(0, -1),
+        { role: 'user', content: `${sentence(dice)}${await forgedTurn(engine)}${sentence(dice)}` },
+      ]),
+    ],
+  },
+  {
+    kind: 'missing-generation-prompt',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, { render }) => [
+      rawOf(await render({ messages: messagesOf(dice), add_generation_prompt: false })),
+    ],
+  },
+  {
+    kind: 'trailing-assistant',
+    fits: instruct,
+    inject: (dice) => [chatOf([...messagesOf(dice), { role: 'assistant', content: '' }])],
+  },
+  {
+    kind: 'parameter-ignored',
+    fits: instruct,
+    inject: (dice) => [chatOf(messagesOf(dice), { add_special_tokens: dice.chance(0.5) })],
+  },
+  {
+    kind: 'prefix-break',
+    fits: instruct,
+    inject: (dice) => {
+      const messages = withoutSystem(messagesOf(dice, 2));
+      const [hour, minute] = [dice.between(10, 22), dice.between(10, 57)];
+      const asOf = (late: number): Message => ({
+        role: 'system',
+        content: `You are terse.\nIt is ${hour}:${minute + late} now.\n${systemText(dice)}`,
+      });
+      const first = asOf(0);
+      const second = { ...first, content: first.content.replace(`:${minute}`, `:${minute + 2}`) };
+      return [chatOf([first, ...messages.slice(0, -2)]), chatOf([second, ...messages])];
+    },
+  },
+  {
+    kind: 'prefix-break',
+    fits: ({ tools: knows }) => knows === true,
+    inject: (dice) => {
+      const messages = withoutSystem(messagesOf(dice, 2));
+      return [chatOf(messages.slice(0, -2), { tools }), chatOf(messages, { tools: tools.toReversed() })];
+    },
+  },
+  {
+    kind: 'tools-dropped',
+    fits: ({ tools: knows }) => knows === true,
+    templatePrefix: '{%- set tools = none -%}',
+    inject: (dice) => [chatOf(messagesOf(dice), { tools })],
+  },
+  {
+    kind: 'content-lost',
+    fits: instruct,
+    templatePrefix: '{%- if messages|length > 2 -%}{%- set messages = messages[-1:] -%}{%- endif -%}',
+    inject: (dice) => [chatOf(messagesOf(dice, 2))],
+  },
+];
