@@ -42,7 +42,7 @@ const noText = new Set([
   'url',
 ]);
 
-export function contentTexts(request: ChatRequest): ContentText[] {
+function contentTexts(request: ChatRequest): ContentText[] {
   const texts: ContentText[] = [];
   for (const [index, message] of request.messages.entries()) addMessage(message, index, texts);
   for (const [index, tool] of request.tools.entries()) add(tool, ['tools', index], undefined, texts);

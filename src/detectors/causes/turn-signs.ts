@@ -30,7 +30,7 @@ export interface TurnShape {
 }
 
 /** Beyond this many nothing new is learnt from a text. */
-export const mostHits = 4096;
+const mostHits = 4096;
 
 /** All markers in the text, in order, the longest where several begin. Linear: they are plain texts. */
 export function findMarkers(text: string, { pattern }: MarkerPattern): MarkerHit[] {
@@ -60,7 +60,7 @@ const roleName = /[A-Za-z_][\w-]{0,30}/y;
 const codeAfter = new Set(['\\', '"', "'", '`', '{', '}']);
 
 /** The turn that the opening at this place begins; undefined if it is written in another way than a template does. */
-export function openingAt(text: string, hit: MarkerHit, { named, close }: TurnOpening): TurnSign | undefined {
+function openingAt(text: string, hit: MarkerHit, { named, close }: TurnOpening): TurnSign | undefined {
   const after = hit.start + hit.text.length;
   roleName.lastIndex = after;
   const role = named ? roleName.exec(text)?.[0] : undefined;
