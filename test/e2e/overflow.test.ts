@@ -17,7 +17,7 @@ const engine = await realEngine(
       bos: '<s>',
       addBos: true,
       chatTemplate:
-        '{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}{% endfor %}{{ "<|assistant|>" }}',
+        '{{ bos_token }}{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}{% endfor %}{{ "<|assistant|>" }}',
     }),
   { args: ['--ctx-size', String(context), '--parallel', '1'] },
 );
