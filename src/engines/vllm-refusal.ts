@@ -1,6 +1,7 @@
 /**
  * Reads vLLM's error for a request that is longer than the model's context, out of its text: its error has no fields of
- * its own. The texts are those of 0.32.0 (recorded) and of the releases before it (read in their source).
+ * its own. One text is recorded from 0.32.0; the other wordings are known of other cases and releases, and were not
+ * seen from a running server.
  */
 import type { ContextRefusal } from '../exchange/reply.ts';
 import type { JsonObject } from '../exchange/request.ts';
