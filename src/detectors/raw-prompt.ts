@@ -1,6 +1,6 @@
 /**
  * Finds plain text sent to an instruct model's raw route. Silent wherever such text can be meant: base models, fill-in
- * prompts, scoring, ids, and anything that holds a marker of the vocabulary.
+ * prompts, scoring, ids, and anything that holds a marker which says how it is meant.
  */
 import { isScoring } from './causes/scoring.ts';
 import type { Detector } from './detector.ts';
@@ -15,7 +15,8 @@ const baseName = /(?:^|[-_. /])(?:base|pt|pretrain(?:ed)?)(?:$|[-_. /])/i;
 
 /**
  * Some vocabularies have tokens of their own for the tags of markup (`<table>`, `</i>`), and an engine may take `</s>`
- * for a control token where the model file says that it is ordinary; plain text may hold them. No marker of a fill-in prompt is written so.
+ * for a control token where the model file says that it is ordinary; plain text may hold them. No marker of a fill-in
+ * prompt is written so.
  */
 const markupTag = /^<\/?[a-z][a-z0-9]*>$/;
 
