@@ -82,7 +82,11 @@ describe('tokenweir demo --once', () => {
         /--> prompt, tokens 0–1$/m,
         /^ 0 \| <bos> <bos> <\|turn\|> .*\n {3}\| \^{11}$/m,
       ],
-      [/^warning\[raw-prompt;plain-text\]/, /--> prompt$/m],
+      [
+        /^warning\[raw-prompt;plain-text\]/,
+        /--> prompt, tokens 0–3$/m,
+        /^ 0 \| <bos> "What" .*\n {3}\| \^{25}$/m,
+      ],
       [
         /^warning\[prefix-break;tools-reordered\]/,
         /--> tools\[0\], token 58$/m,
