@@ -60,7 +60,12 @@ export function findAncestor<Candidate extends { readonly turn: Turn }>(
     if (run !== longest || turn.digest === undefined) continue;
     const commonTokens = commonPrefixLength(turn.ids, prompt.ids, turn.generated);
     if (best !== undefined && best.commonTokens >= commonTokens) continue;
-    best = { candidate, commonMessages: run, commonTokens, branches: isBranch(turn.digest, digest, run) };
+    best = {
+      candidate,
+      commonMessages: run,
+      commonTokens,
+      branches: isBranch(turn.digest, digest, run, prompt.keyed),
+    };
   }
   return best;
 }
@@ -126,26 +131,27 @@ export function sameTools(a: RequestDigest, b: RequestDigest): boolean {
  * from some message on. False if it goes on, also with a message before that changed meanwhile: then what came after
  * the change is still there, or the newest message was changed and answered.
  */
-function isBranch(ancestor: RequestDigest, prompt: RequestDigest, run: number): boolean {
+function isBranch(ancestor: RequestDigest, prompt: RequestDigest, run: number, keyed: boolean): boolean {
   const earlier = ancestor.messages.length;
   const length = prompt.messages.length;
   if (run === earlier) return length === earlier;
   if (run === length) return true;
   if (run === earlier - 1) return length <= earlier;
-  return !survives(ancestor, prompt, run);
+  return !survives(ancestor, prompt, run, keyed);
 }
 
 /**
- * True if messages of the ancestor from after the change are in the prompt: an assistant's or tool's, or the newest one
- * with something after it. A lone short user message ("thanks") proves nothing.
+ * True if messages of the ancestor from after the change are in the prompt: the newest one with something after it or, in
+ * a session that the client named, an assistant's or tool's. Elsewhere those prove nothing: requests with examples before
+ * the question begin alike and share short answers. A lone short user message ("thanks") proves nothing anywhere.
  */
-function survives(ancestor: RequestDigest, prompt: RequestDigest, run: number): boolean {
+function survives(ancestor: RequestDigest, prompt: RequestDigest, run: number, keyed: boolean): boolean {
   const rest = new Map(prompt.messages.slice(run).map(({ value }, index) => [value, run + index]));
   return ancestor.messages.some(({ value }, index) => {
     if (index < run) return false;
     const place = rest.get(value);
     if (place === undefined) return false;
-    if (ancestor.roles[index] !== 'user') return true;
+    if (keyed && ancestor.roles[index] !== 'user') return true;
     return index === ancestor.messages.length - 1 && place < prompt.messages.length - 1;
   });
 }

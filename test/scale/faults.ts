@@ -16,6 +16,8 @@ export interface Fault {
   /** The kind that must be found in the last request; the others before it are clean. */
   readonly kind: string;
   readonly fits: (family: ScaleFamily) => boolean;
+  /** A fact of the engine: told once per process, however often a request shows it. */
+  readonly toldOnce?: boolean;
   /** The model's template with this in front of it: the fault is the template's. */
   readonly templatePrefix?: string;
   readonly inject: (
@@ -122,7 +124,10 @@ export const faults: readonly Fault[] = [
   {
     kind: 'parameter-ignored',
     fits: instruct,
-    inject: (dice) => [chatOf(messagesOf(dice), { add_special_tokens: dice.chance(0.5) })],
+    toldOnce: true,
+    inject: (dice) => [
+      chatOf(messagesOf(dice), { documents: [{ title: 'Tides', text: `Zwei Stände: ${sentence(dice)}` }] }),
+    ],
   },
   {
     kind: 'prefix-break',

@@ -21,6 +21,8 @@ export interface Judged {
   readonly findings: readonly Found[];
   /** Requests that were not inspected whole, with the reason. */
   readonly unknown: readonly string[];
+  /** Kinds that are told once per engine process and were told of it, by whichever request came first. */
+  readonly told: readonly string[];
 }
 
 export interface Found {
@@ -112,7 +114,10 @@ async function judged(rig: Rig, all: readonly Sent[]): Promise<Judged[]> {
   await settled(rig.proxied, rig.sent);
   const lines = rig.proxied.lines.filter((line) => line['event'] === 'finding');
   const findings = lines as unknown as readonly (Found & { readonly requestId: string })[];
+  const once = faults.filter(({ toldOnce }) => toldOnce === true).map(({ kind }) => kind);
+  const told = once.filter((kind) => findings.some((found) => found.kind === kind));
   return all.map(({ name, seed, ids, unknown }) => ({
+    told,
     family: rig.family.name,
     name,
     seed,

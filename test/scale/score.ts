@@ -12,7 +12,7 @@ export function alarms({ family, name, seed, findings, unknown }: Judged): strin
   ];
 }
 
-/** True if the injected kind was found in the request that has the fault. */
-export function isFound({ name, findings }: Judged): boolean {
-  return findings.some(({ kind, last }) => last && kind === name);
+/** True if the injected kind was found in the request that has the fault, or is told once and was. */
+export function isFound({ name, findings, told }: Judged): boolean {
+  return told.includes(name) || findings.some(({ kind, last }) => last && kind === name);
 }

@@ -210,6 +210,27 @@ describe('best ancestor', () => {
   });
 });
 
+describe('requests with examples before the question', () => {
+  const examples = (...shots: readonly [text: string, label: string][]): JsonObject => ({
+    messages: [
+      { role: 'system', content: 'Label the sentiment as good or bad.' },
+      ...shots.flatMap(([text, label]) => [
+        { role: 'user', content: text },
+        { role: 'assistant', content: label },
+      ]),
+      { role: 'user', content: `What of ${shots.map(([text]) => text).join()}?` },
+    ],
+  });
+  const one = examples(['Fine.', 'good'], ['Rain again.', 'bad'], ['A gift!', 'good']);
+  const other = examples(['Fine.', 'good'], ['Late train.', 'bad'], ['Rain again.', 'bad']);
+
+  it('are no edited history, though they begin alike and share answers', async () => {
+    const conversations = new Conversations();
+    const visits = [await conversations.chat(one), await conversations.chat(other)];
+    assert.deepEqual(accusations(visits), []);
+  });
+});
+
 describe('best ancestor of a raw prompt', () => {
   const head = (text: string): string => `<|im_start|>system\n${text}<|im_end|>\n`;
 

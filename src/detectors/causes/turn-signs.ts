@@ -56,8 +56,10 @@ export function turnSigns(text: string, hits: readonly MarkerHit[], forms: TurnF
 }
 
 const roleName = /[A-Za-z_][\w-]{0,30}/y;
-/** What follows an opening in source code and templates, where it is part of a string and no turn begins. */
+/** What follows an opening on its own line in source code and templates, where it is part of a string and no turn begins. */
 const codeAfter = new Set(['\\', '"', "'", '`', '{', '}']);
+/** What stands for a turn's text in templates and in descriptions of them; a text may well begin with a brace or a quote. */
+const placeholder = /\{[{%]|\{[A-Za-z_][\w.]*\}|"""|'''/y;
 
 /** The turn that the opening at this place begins; undefined if it is written in another way than a template does. */
 function openingAt(text: string, hit: MarkerHit, { named, close }: TurnOpening): TurnSign | undefined {
@@ -67,8 +69,14 @@ function openingAt(text: string, hit: MarkerHit, { named, close }: TurnOpening):
   if (named && role === undefined) return undefined;
   const at = after + (role?.length ?? 0);
   const end = closedAt(text, at, close);
-  if (end === undefined || codeAfter.has(text[end] ?? '')) return undefined;
+  if (end === undefined || isCode(text, end, close)) return undefined;
   return { ...hit, kind: 'opening', end, ...(role !== undefined && { role }) };
+}
+
+function isCode(text: string, at: number, close: string): boolean {
+  if (close !== '\n') return codeAfter.has(text[at] ?? '');
+  placeholder.lastIndex = at;
+  return placeholder.test(text);
 }
 
 /** A text may end where the line end would come: clients trim. */
