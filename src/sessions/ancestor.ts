@@ -142,10 +142,12 @@ function isBranch(ancestor: RequestDigest, prompt: RequestDigest, run: number, k
 
 /**
  * True if messages of the ancestor from after the change are in the prompt: the newest one with something after it or, in
- * a session that the client named, an assistant's or tool's. Elsewhere those prove nothing: requests with examples before
- * the question begin alike and share short answers. A lone short user message ("thanks") proves nothing anywhere.
+ * a session that the client named, an assistant's or tool's. Elsewhere the prompt must be longer too: requests with
+ * examples before the question begin alike, share short answers, and ask what was an example before, all at one length.
+ * A lone short user message ("thanks") proves nothing anywhere.
  */
 function survives(ancestor: RequestDigest, prompt: RequestDigest, run: number, keyed: boolean): boolean {
+  if (!keyed && prompt.messages.length <= ancestor.messages.length) return false;
   const rest = new Map(prompt.messages.slice(run).map(({ value }, index) => [value, run + index]));
   return ancestor.messages.some(({ value }, index) => {
     if (index < run) return false;

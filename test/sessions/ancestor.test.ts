@@ -211,22 +211,29 @@ describe('best ancestor', () => {
 });
 
 describe('requests with examples before the question', () => {
-  const examples = (...shots: readonly [text: string, label: string][]): JsonObject => ({
+  const examples = (question: string, ...shots: readonly [text: string, label: string][]): JsonObject => ({
     messages: [
       { role: 'system', content: 'Label the sentiment as good or bad.' },
       ...shots.flatMap(([text, label]) => [
         { role: 'user', content: text },
         { role: 'assistant', content: label },
       ]),
-      { role: 'user', content: `What of ${shots.map(([text]) => text).join()}?` },
+      { role: 'user', content: question },
     ],
   });
-  const one = examples(['Fine.', 'good'], ['Rain again.', 'bad'], ['A gift!', 'good']);
-  const other = examples(['Fine.', 'good'], ['Late train.', 'bad'], ['Rain again.', 'bad']);
+  const one = examples('Snow!', ['Fine.', 'good'], ['Rain again.', 'bad'], ['A gift!', 'good']);
+  const sharingAnswers = examples('A gift?', ['Fine.', 'good'], ['Late train.', 'bad'], ['No seat.', 'good']);
+  const askedBefore = examples('A gift?', ['Fine.', 'good'], ['Snow!', 'good'], ['Rain again.', 'bad']);
 
   it('are no edited history, though they begin alike and share answers', async () => {
     const conversations = new Conversations();
-    const visits = [await conversations.chat(one), await conversations.chat(other)];
+    const visits = [await conversations.chat(one), await conversations.chat(sharingAnswers)];
+    assert.deepEqual(accusations(visits), []);
+  });
+
+  it('are none where the question before is an example now', async () => {
+    const conversations = new Conversations();
+    const visits = [await conversations.chat(one), await conversations.chat(askedBefore)];
     assert.deepEqual(accusations(visits), []);
   });
 });
