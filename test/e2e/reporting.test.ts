@@ -119,11 +119,11 @@ describe('the text of a prompt', { skip }, () => {
     // Nor can a vocabulary turn back what is shown: a window holds pseudonyms instead of ids.
     const { json } = await send(`${server.url}/tokenize`, { content: secret });
     const tokens = json['tokens'] as number[];
-    const windows = (await proxied.findings()).flatMap(
-      ({ window }) => (window as { pieces: object[] } | undefined)?.pieces ?? [],
+    const shown = (await proxied.findings()).flatMap(({ window, ancestorWindow }) =>
+      [window, ancestorWindow].map((one) => (one as { pieces: object[] } | undefined)?.pieces ?? []),
     );
-    assert.ok(windows.length > 0);
-    for (const piece of windows) {
+    assert.ok(shown.filter((pieces) => pieces.length > 0).length > 3, 'an earlier turn is shown too');
+    for (const piece of shown.flat()) {
       const { id, text } = piece as { id?: unknown; text?: string };
       assert.ok(
         typeof id === 'string' ? !tokens.map(String).includes(id) : /^<.*>$/.test(text ?? ''),
@@ -135,10 +135,19 @@ describe('the text of a prompt', { skip }, () => {
   it('is shown where the operator asks for it', async (t) => {
     const proxied = await openProxy(t, (await engine.server()).url, { PRIVACY_SHOW_TEXT: 'true' });
     await complete(proxied, { prompt: `<s><|user|>${secret}<|end|>` });
-    await settled(proxied, 1);
-    const { window } = (await proxied.findings()).find(({ kind }) => kind === 'double-bos') as {
-      window: { pieces: { text: string }[] };
+    for (const body of bodies) await chat(proxied, body);
+    await settled(proxied, 3);
+    const textsOf = async (kind: string): Promise<(string | undefined)[]> => {
+      const found = (await proxied.findings()).find((finding) => finding['kind'] === kind);
+      return [found?.['window'], found?.['ancestorWindow']].map((window) =>
+        (window as { pieces: { text: string }[] } | undefined)?.pieces.map(({ text }) => text).join(''),
+      );
     };
-    assert.match(window.pieces.map(({ text }) => text).join(''), /^<s><s><\|user\|>Xyl/);
+    const [doubledText, none] = await textsOf('double-bos');
+    assert.match(doubledText ?? '', /^<s><s><\|user\|>Xyl/);
+    assert.equal(none, undefined);
+    const [now, before] = await textsOf('prefix-break');
+    assert.match(now ?? '', /00:07, Xyl/);
+    assert.equal(before, now?.replace('00:07', '00:01'));
   });
 });
