@@ -5,13 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 import { format, resolveConfig } from 'prettier';
 
-import {
-  catalogue,
-  metricPrefix,
-  type LabelSet,
-  type MetricDefinition,
-  type Moment,
-} from '../src/metrics/catalogue.ts';
+import { catalogue, metricPrefix } from '../src/metrics/catalogue.ts';
+import type { LabelSet, MetricDefinition, Moment } from '../src/metrics/metric-definition.ts';
 
 const page = fileURLToPath(new URL('../docs/metrics.md', import.meta.url));
 

@@ -6,8 +6,9 @@ import { resolve } from 'node:path';
 import { createAdmin } from './admin/admin.ts';
 import { EventsRing } from './admin/events-ring.ts';
 import { FindingsRing } from './admin/findings-ring.ts';
-import { parseListenAddress, parseUpstreamUrl } from './config/addresses.ts';
+import { listenUrl, parseUpstreamUrl, requireListenAddress } from './config/addresses.ts';
 import { describeConfig } from './config/describe.ts';
+import { ownCredentials } from './config/effective.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { packageVersion } from './config/version.ts';
 import { connectEngine } from './engines/connect.ts';
@@ -127,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     publisher: new FindingPublisher({
       engine,
       digestKey,
-      credentials: () => operatorsKey(config()),
+      credentials: () => ownCredentials(config()),
       onRecord: (record) => {
         findings.add(record);
         findingLog.add(record);
@@ -179,7 +180,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     meter,
   });
   let draining = false;
-  const adminAddress = listenAddress(adminConfig.listen);
+  const adminAddress = requireListenAddress(adminConfig.listen);
   const admin = createAdmin({
     access: {
       listenHost: adminAddress.host,
@@ -209,17 +210,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   meter.buildInfo(packageVersion(), process.version);
   meter.configReload(true, Date.now());
 
-  const proxyAt = await proxy.listen(listenAddress(listen));
+  const proxyAt = await proxy.listen(requireListenAddress(listen));
   const adminUrl = await admin.listen(adminAddress).catch(async (error: unknown) => {
     // Half a server is none: without its admin port nobody would see what it does.
     await proxy.close();
     throw error;
   });
   // Learns the model before the first request needs it, where no client's key is needed for that.
-  void engine.facts(undefined, { credentials: operatorsKey(config()), signal: new AbortController().signal });
+  void engine.facts(undefined, {
+    credentials: ownCredentials(config()),
+    signal: new AbortController().signal,
+  });
 
   return {
-    url: urlOf(proxyAt.address, proxyAt.port),
+    url: listenUrl({ host: proxyAt.address, port: proxyAt.port }),
     adminUrl,
     swapConfig: (next) => {
       loaded = next;
@@ -237,18 +241,4 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await Promise.all([admin.close(), parser.close(), engine.close()]);
     },
   };
-}
-
-function operatorsKey({ upstream }: LoadedConfig['config']): Record<string, string> {
-  return upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
-}
-
-function listenAddress(text: string): { host: string; port: number } {
-  const address = parseListenAddress(text);
-  if (address === undefined) throw new Error(`"${text}" passed the configuration's check but is no address`);
-  return address;
-}
-
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 
 import { parseUpstreamUrl } from '../config/addresses.ts';
 import type { Config } from '../config/load.ts';
+import { ownCredentials } from '../config/effective.ts';
 import { connectEngine } from '../engines/connect.ts';
 import type { AskContext, Engine } from '../engines/engine.ts';
 
@@ -20,7 +21,7 @@ export interface ConfiguredEngine {
  * @throws Error if the configuration names no upstream
  */
 export function openConfiguredEngine(config: Config, cwd: string, signal: AbortSignal): ConfiguredEngine {
-  const { url = '', apiKey, ca, insecureTls } = config.upstream;
+  const { url = '', ca, insecureTls } = config.upstream;
   const address = parseUpstreamUrl(url);
   if (address === undefined) throw new Error('upstream.url is not set; commands check this first');
   const engine = connectEngine({
@@ -34,8 +35,5 @@ export function openConfiguredEngine(config: Config, cwd: string, signal: AbortS
     segmentCacheBytes: config.limits.segmentCacheBytes,
     digestKey: randomBytes(32),
   });
-  return {
-    engine,
-    context: { credentials: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }, signal },
-  };
+  return { engine, context: { credentials: ownCredentials(config), signal } };
 }

@@ -42,6 +42,17 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return port > 65_535 ? undefined : { host, port };
 }
 
+/** Reads an address that the configuration's check has let pass. */
+export function requireListenAddress(text: string): ListenAddress {
+  const address = parseListenAddress(text);
+  if (address === undefined) throw new Error(`"${text}" passed the configuration's check but is no address`);
+  return address;
+}
+
+export function listenUrl({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** True if only this machine can reach a listener on the host. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);

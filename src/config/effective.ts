@@ -24,6 +24,11 @@ export function effectiveSeverity(config: Config, kind: FindingKind, reported: S
   return reported === 'info' ? reported : (config.detectors[kind].severity ?? reported);
 }
 
+/** What our own calls to the engine carry where no client's credentials go with them. */
+export function ownCredentials({ upstream: { apiKey } }: Config): Readonly<Record<string, string>> {
+  return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
 /** True if an entry of `inspection.exempt` matches in every key that it has. */
 export function isExempt(
   config: Config,

@@ -4,14 +4,8 @@
  */
 import { Counter, Gauge, Histogram, Registry, type OpenMetricsContentType } from 'prom-client';
 
-import {
-  catalogue,
-  metricPrefix,
-  type LabelsOf,
-  type MetricDefinition,
-  type MetricName,
-  type MetricsOfType,
-} from './catalogue.ts';
+import { catalogue, metricPrefix, type LabelsOf, type MetricName, type MetricsOfType } from './catalogue.ts';
+import type { MetricDefinition } from './metric-definition.ts';
 
 type CounterName = MetricsOfType<'counter'>;
 type GaugeName = MetricsOfType<'gauge'>;

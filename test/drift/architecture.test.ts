@@ -60,7 +60,7 @@ const bannedInPure =
 
 const engineNames = /llama|vllm|sglang|ollama|lm-?studio|tensorrt|text-generation-inference/i;
 /** Adapters, the engine that is labelled as a demo, and the list of what `engine.kind` may be. */
-const mayNameEngines = /^(?:engines\/|demo\/|config\/schema\.ts$)/;
+const mayNameEngines = /^(?:engines\/|demo\/|config\/sections\/upstream\.ts$)/;
 
 const maxLines = 300;
 const emptyNames = /(?:^|-)(?:utils?|helpers?|manager|misc|impl)$|^(?:common|types|lib)$/;

@@ -7,12 +7,8 @@ import { describe, it } from 'node:test';
 import { generate } from '../../scripts/generate-metrics-docs.ts';
 import type { CountCheck } from '../../src/detectors/count-check.ts';
 import * as oracle from '../../src/engines/oracle-client.ts';
-import {
-  catalogue,
-  metricPrefix,
-  type MetricDefinition,
-  type MetricName,
-} from '../../src/metrics/catalogue.ts';
+import { catalogue, metricPrefix, type MetricName } from '../../src/metrics/catalogue.ts';
+import type { MetricDefinition } from '../../src/metrics/metric-definition.ts';
 import type { SessionMatch } from '../../src/exchange/session-match.ts';
 import type { EvictionReason } from '../../src/sessions/store.ts';
 import * as sets from '../../src/metrics/label-sets.ts';
