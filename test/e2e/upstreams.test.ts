@@ -1,21 +1,21 @@
 // Every way to reach an engine that upstream.url and its neighbours allow: TLS, a unix socket, a base path, a key.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { createServer } from 'node:tls';
-import { promisify } from 'node:util';
 import { withBos } from '../support/byte-models.ts';
 import { chat, clean, settled } from '../support/exchanges.ts';
 import { findLlamaServer } from '../support/llama-server/binary.ts';
 import { freePort, startLlamaServer } from '../support/llama-server/server.ts';
 import { openGated, openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts';
 import { untilHealthy, WatchedProcess } from '../support/watched-process.ts';
 
 const engine = await realEngine(withBos.file);
@@ -45,13 +45,11 @@ async function startElsewhere(t: TestContext, args: readonly string[]): Promise<
 
 /** The engine behind TLS, with a certificate that nobody has signed but itself. */
 async function behindTls(t: TestContext): Promise<{ readonly url: string; readonly ca: string }> {
-  const [key, ca] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-keyout', key, '-out', ca, '-subj', '/CN=engine', '-addext', 'subjectAltName=IP:127.0.0.1'],
-  ]);
+  const tls = selfSignedCertificate();
+  const ca = join(folder, 'cert.pem');
+  await writeFile(ca, tls.cert);
   const { port } = await engine.server();
-  const server = createServer({ key: await readFile(key), cert: await readFile(ca) }, (socket) => {
+  const server = createServer(tls, (socket) => {
     const engineSocket = connect(port, '127.0.0.1');
     // Either side's end is the other's; which of them it was does not matter here.
     pipeline(socket, engineSocket, socket, () => undefined);

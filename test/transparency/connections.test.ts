@@ -1,7 +1,6 @@
 /** Connections: the engine may close them when it likes, clients may pipeline or speak HTTP/1.0, TLS and unix sockets work. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -9,6 +8,7 @@ import { answerOk, type UpstreamExchange } from '../support/fake-upstream.ts';
 import { valuesOf } from '../support/http-message.ts';
 import { watchLeaks } from '../support/leak-check.ts';
 import { exchangeBytes, get, openClient, post } from '../support/raw-client.ts';
+import { selfSignedCertificate } from '../support/self-signed-certificate.ts';
 import { startRig } from '../support/transport-rig.ts';
 
 const assertNoLeaks = watchLeaks();
@@ -158,32 +158,9 @@ describe('upstreams', () => {
 
   it('are verified when they speak TLS, unless told otherwise', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tokenweir-'));
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ].concat([
-        '-keyout',
-        key,
-        '-out',
-        cert,
-        '-subj',
-        '/CN=127.0.0.1',
-        '-addext',
-        'subjectAltName=IP:127.0.0.1',
-      ]),
-      { stdio: 'ignore' },
-    );
-    const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+    const tls = selfSignedCertificate();
+    const cert = join(folder, 'cert.pem');
+    writeFileSync(cert, tls.cert);
     const expected = [
       { options: {}, status: 502 },
       { options: { ca: cert }, status: 200 },
