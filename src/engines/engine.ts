@@ -1,5 +1,6 @@
 /** What the rest of the product may ask of an engine. Only this folder knows which engine it is. */
 import type { Edit } from '../exchange/edits.ts';
+import type { EngineEvent } from '../exchange/engine-event.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
 import type { Mend } from '../exchange/reply-mender.ts';
@@ -7,6 +8,8 @@ import type { GenerationRequest } from '../exchange/request.ts';
 import type { Route } from '../exchange/route.ts';
 import type { HeadRead, TokenRead, Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
+
+import type { OracleClient } from './oracle-client.ts';
 
 /** Headers that authorise oracle calls: the client's own, else the operator's. Lower-case names. */
 export type Credentials = Readonly<Record<string, string>>;
@@ -54,6 +57,16 @@ export interface IdsAsked {
   /** Of the request's body. */
   readonly edits: readonly Edit[];
   readonly mend: Mend;
+}
+
+/** What every adapter is made of. */
+export interface EngineDependencies {
+  readonly client: OracleClient;
+  readonly segmentCacheBytes: number;
+  /** Random per process; keys every digest of text. */
+  readonly digestKey: Uint8Array;
+  readonly onEvent: (event: EngineEvent) => void;
+  readonly onTokenized: (source: 'cache' | 'engine' | 'check', tokens: number) => void;
 }
 
 export interface Engine {

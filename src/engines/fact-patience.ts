@@ -4,7 +4,7 @@
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
-import { OracleFailure } from './llama-oracle.ts';
+import { OracleFailure } from './oracle-failure.ts';
 import type { KnownModel } from './model-registry.ts';
 
 /** An engine that says what it is at all says it within milliseconds. */

@@ -1,9 +1,12 @@
 /** The registry of adapters: adding an engine is one file and one line here. */
+import type { Json } from '../exchange/request.ts';
 import { unknown } from '../exchange/token-read.ts';
 
 import { AutoEngine, type Candidate } from './auto-engine.ts';
-import type { Engine } from './engine.ts';
-import { LlamaServerEngine, type EngineDependencies } from './llama-server.ts';
+import type { Engine, EngineDependencies } from './engine.ts';
+import { isProps } from './llama-props.ts';
+import { LlamaServerEngine } from './llama-server.ts';
+import type { OracleClient, OracleQuestion } from './oracle-client.ts';
 import { readTokens } from './vllm-oracle.ts';
 import { VllmEngine } from './vllm.ts';
 
@@ -29,45 +32,27 @@ export function openEngine(options: OpenEngineOptions): Engine {
   if (options.kind === 'llama-server') return llamaServer;
   const vllm = new VllmEngine(options);
   if (options.kind === 'vllm') return vllm;
+  const { client } = options;
+  const props = { oracle: 'props', method: 'GET', path: '/props' } as const;
+  const tokenize = { oracle: 'tokenize', method: 'POST', path: '/tokenize', body: '{"prompt":"x"}' } as const;
   const candidates: Candidate[] = [
-    {
-      engine: llamaServer,
-      recognise: async (context) => {
-        const answer = await options.client.ask({
-          oracle: 'props',
-          method: 'GET',
-          path: '/props',
-          credentials: context.credentials,
-        });
-        if (answer.known) {
-          const isProps =
-            typeof answer.json === 'object' &&
-            answer.json !== null &&
-            'default_generation_settings' in answer.json;
-          return { known: true, recognised: isProps };
-        }
-        if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
-        // Other answers without our shape come from a server that is not this one.
-        if (answer.status !== undefined && answer.status !== 503) return { known: true, recognised: false };
-        return unknown(answer.reason);
-      },
-    },
-    {
-      engine: vllm,
-      recognise: async (context) => {
-        const answer = await options.client.ask({
-          oracle: 'tokenize',
-          method: 'POST',
-          path: '/tokenize',
-          body: '{"prompt":"x"}',
-          credentials: context.credentials,
-        });
-        if (answer.known) return { known: true, recognised: readTokens(answer.json) !== undefined };
-        if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
-        if (answer.status !== undefined && answer.status !== 503) return { known: true, recognised: false };
-        return unknown(answer.reason);
-      },
-    },
+    { engine: llamaServer, recognise: recognisedBy(client, props, isProps) },
+    { engine: vllm, recognise: recognisedBy(client, tokenize, (json) => readTokens(json) !== undefined) },
   ];
   return new AutoEngine(candidates, (engine) => options.onRecognised?.(engine.kind));
+}
+
+function recognisedBy(
+  client: OracleClient,
+  question: Omit<OracleQuestion, 'credentials'>,
+  isOurs: (json: Json) => boolean,
+): Candidate['recognise'] {
+  return async ({ credentials }) => {
+    const answer = await client.ask({ ...question, credentials });
+    if (answer.known) return { known: true, recognised: isOurs(answer.json) };
+    if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
+    // Other answers without our shape come from a server that is not this one.
+    if (answer.status !== undefined && answer.status !== 503) return { known: true, recognised: false };
+    return unknown(answer.reason);
+  };
 }

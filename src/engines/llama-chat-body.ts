@@ -7,8 +7,8 @@ import type { ChatRequest } from '../exchange/request.ts';
 
 import { exactJson } from './exact-json.ts';
 import { chatOfMessages } from './llama-messages.ts';
-import { OracleFailure } from './llama-oracle.ts';
 import { chatOfResponses } from './llama-responses.ts';
+import { OracleFailure } from './oracle-failure.ts';
 
 /**
  * @param body the request's bytes, or those with their large media cut down

@@ -5,27 +5,11 @@
 import type { Json, JsonObject } from '../exchange/request.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 
+import { array, numbers, object, text } from './answer-values.ts';
 import type { AskContext, ServedModel, TokenizationView, TokenPiece } from './engine.ts';
+import { readProps, readServedModel, type LlamaProps } from './llama-props.ts';
 import type { OracleAnswer, OracleClient, OracleName } from './oracle-client.ts';
 import { OracleFailure } from './oracle-failure.ts';
-
-export { OracleFailure };
-
-/** The part of `/props` that facts are made of. */
-export interface LlamaProps {
-  readonly router: boolean;
-  readonly sleeping: boolean;
-  readonly modelAlias: string;
-  readonly modelPath: string;
-  readonly build: string;
-  readonly template: string;
-  readonly bosText: string;
-  readonly eosText: string;
-  readonly contextTokens: number;
-  readonly slots: number;
-  /** Random per process: shows a restart. */
-  readonly mediaMarker: string;
-}
 
 /** Between segments in one `/tokenize` call: integers of a mixed array come back as they are (measured on 0.7.0). */
 const separator = -1;
@@ -178,13 +162,11 @@ export class LlamaOracle {
     options: TokenizeSwitches,
     model: string | undefined,
     context: AskContext,
-  ): Promise<number[]> {
+  ): Promise<readonly number[]> {
     const body = JSON.stringify({ content, ...options, ...named(model) });
     const answer = object(await this.#ask('tokenize', 'POST', routedPath('/tokenize', model), body, context));
-    const tokens = answer['tokens'];
-    if (!Array.isArray(tokens) || !tokens.every((id) => typeof id === 'number')) {
-      throw new OracleFailure('oracle-error', '/tokenize');
-    }
+    const tokens = numbers(answer['tokens']);
+    if (tokens === undefined) throw new OracleFailure('oracle-error', '/tokenize');
     return tokens;
   }
 
@@ -216,35 +198,6 @@ function refine(answer: OracleAnswer & { known: false }): UnknownReason {
     : answer.reason;
 }
 
-function readProps(answer: Json): LlamaProps {
-  const props = object(answer);
-  const settings = object(props['default_generation_settings']);
-  if (props['default_generation_settings'] === undefined) throw new OracleFailure('engine-cannot', '/props');
-  return {
-    router: props['role'] === 'router',
-    sleeping: props['is_sleeping'] === true,
-    modelAlias: text(props['model_alias']),
-    modelPath: text(props['model_path']),
-    build: text(props['build_info']),
-    template: text(props['chat_template']) + text(props['chat_template_tool_use']),
-    bosText: text(props['bos_token']),
-    eosText: text(props['eos_token']),
-    contextTokens: count(settings['n_ctx']),
-    slots: count(props['total_slots']),
-    mediaMarker: text(props['media_marker']),
-  };
-}
-
-/** An engine that serves one model gives its entry no status: it is loaded. */
-function readServedModel(entry: JsonObject): ServedModel {
-  return {
-    name: text(entry['id']),
-    aliases: array(entry['aliases']).filter((alias) => typeof alias === 'string'),
-    status: text(object(entry['status'])['value']) || 'loaded',
-    trainedContextTokens: count(object(entry['meta'])['n_ctx_train']),
-  };
-}
-
 /** @throws OracleFailure for an engine that does not know `with_pieces` and answers plain ids. */
 function readPiece({ id, piece }: JsonObject): { id: number; piece: TokenPiece } {
   if (typeof id !== 'number') throw new OracleFailure('oracle-error', '/tokenize');
@@ -273,20 +226,4 @@ function named(model: string | undefined): JsonObject {
 
 function routedPath(path: string, model: string | undefined): string {
   return model === undefined ? path : `${path}?autoload=false`;
-}
-
-function object(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-function array(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? (value as readonly Json[]) : [];
-}
-
-function text(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }

@@ -5,6 +5,7 @@
 import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { Json } from '../exchange/request.ts';
 
+import { count, numbers, object, text } from './answer-values.ts';
 import type { AskContext } from './engine.ts';
 import type { OracleClient, OracleQuestion } from './oracle-client.ts';
 import { OracleFailure } from './oracle-failure.ts';
@@ -42,7 +43,7 @@ export class VllmOracle {
 
   async models(context: AskContext): Promise<VllmModel[]> {
     const answer = await this.#ask({ oracle: 'models', method: 'GET', path: '/v1/models' }, context);
-    const data = isObject(answer) ? answer['data'] : undefined;
+    const { data } = object(answer);
     if (!isArray(data)) throw new OracleFailure('oracle-error', '/v1/models');
     return data.filter(isObject).map((entry) => ({
       name: text(entry['id']),
@@ -55,7 +56,7 @@ export class VllmOracle {
   /** '' where the endpoint is not there. */
   async version(context: AskContext): Promise<string> {
     const answer = await this.#askIfThere({ oracle: 'version', method: 'GET', path: '/version' }, context);
-    return isObject(answer) ? text(answer['version']) : '';
+    return text(object(answer)['version']);
   }
 
   /** Undefined where the endpoint is off. */
@@ -110,10 +111,8 @@ export class VllmOracle {
   async render(path: string, body: Buffer, context: AskContext): Promise<Uint32Array> {
     const question = { oracle: 'render', method: 'POST', path: `${path}/render`, body } as const;
     const answer = await this.#ask(question, context);
-    const ids = isObject(answer) ? answer['token_ids'] : undefined;
-    if (!isArray(ids) || !ids.every((id) => typeof id === 'number')) {
-      throw new OracleFailure('oracle-error', question.path);
-    }
+    const ids = numbers(object(answer)['token_ids']);
+    if (ids === undefined) throw new OracleFailure('oracle-error', question.path);
     return Uint32Array.from(ids);
   }
 
@@ -122,10 +121,9 @@ export class VllmOracle {
     const body = JSON.stringify({ tokens: ids, model });
     const question = { oracle: 'detokenize', method: 'POST', path: '/detokenize', body } as const;
     const answer = await this.#ask(question, context);
-    if (!isObject(answer) || typeof answer['prompt'] !== 'string') {
-      throw new OracleFailure('oracle-error', '/detokenize');
-    }
-    return answer['prompt'];
+    const { prompt } = object(answer);
+    if (typeof prompt !== 'string') throw new OracleFailure('oracle-error', '/detokenize');
+    return prompt;
   }
 
   /** Undefined for an endpoint that this server has not, or not for everyone. */
@@ -155,17 +153,8 @@ const absences: readonly string[] = ['oracle-refused', 'oracle-error'];
 
 /** Undefined if the answer is none of `/tokenize`: other engines have an endpoint of that name too. */
 export function readTokens(answer: Json): VllmTokens | undefined {
-  if (!isObject(answer) || typeof answer['max_model_len'] !== 'number') return undefined;
-  const { tokens } = answer;
-  if (!isArray(tokens) || !tokens.every((id) => typeof id === 'number')) return undefined;
-  if (answer['count'] !== tokens.length) return undefined;
-  return { ids: Uint32Array.from(tokens), contextTokens: count(answer['max_model_len']) };
-}
-
-function text(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
+  const { max_model_len: contextTokens, tokens, count: told } = object(answer);
+  const ids = numbers(tokens);
+  if (typeof contextTokens !== 'number' || ids === undefined || told !== ids.length) return undefined;
+  return { ids: Uint32Array.from(ids), contextTokens: count(contextTokens) };
 }

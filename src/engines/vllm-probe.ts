@@ -2,27 +2,56 @@
  * Model facts of a vLLM by probing. It has no endpoint for a rendered text: the ids of a probe conversation are turned
  * back into text, and that text is believed only if it has exactly these ids.
  */
-import type { Marker } from '../exchange/model-facts.ts';
+import type { Marker, ModelFacts } from '../exchange/model-facts.ts';
 import { proveBoundaries } from '../tokens/boundary-proof.ts';
 import { markerCandidates } from '../tokens/markers.ts';
 
 import type { AskContext } from './engine.ts';
 import { probeFacts, type ProbedFacts } from './facts-probe.ts';
+import { templateFacts } from './fingerprint.ts';
 import { tokenizeSeparated, type TokenizeOne } from './joined-tokenization.ts';
 import { OracleFailure } from './oracle-failure.ts';
 import type { VllmOracle, VllmTokenizerInfo } from './vllm-oracle.ts';
-
-export interface VllmProbe {
-  readonly facts: ProbedFacts;
-  /** Undefined if the server does not show it. */
-  readonly template: string | undefined;
-}
+import type { VllmIdentity } from './vllm-signature.ts';
 
 /** Bounds the calls for a vocabulary in which nothing is a boundary. */
 const mostSeparatorsTried = 6;
 const mostListedTexts = 64;
 
-export async function probeVllm(oracle: VllmOracle, model: string, context: AskContext): Promise<VllmProbe> {
+export async function probeVllm(
+  oracle: VllmOracle,
+  identity: VllmIdentity,
+  context: AskContext,
+): Promise<ModelFacts> {
+  const { model, signature, version, contextTokens } = identity;
+  const [{ facts, template }, cacheBlockTokens] = await Promise.all([
+    probeModel(oracle, model.name, context),
+    oracle.cacheBlockTokens(context),
+  ]);
+  const { addedPrefix, addedSuffix, ...rest } = facts;
+  return {
+    ...rest,
+    ...templateFacts(template),
+    modelName: model.name,
+    identity: signature,
+    engine: 'vllm',
+    build: version,
+    modelPath: model.root,
+    addedPrefix: { chat: [], completion: addedPrefix },
+    addedSuffix: { chat: [], completion: addedSuffix },
+    contextTokens,
+    slots: 0,
+    mediaMarker: '',
+    ...(cacheBlockTokens === undefined ? {} : { cacheBlockTokens }),
+  };
+}
+
+/** The template is undefined if the server does not show it. */
+async function probeModel(
+  oracle: VllmOracle,
+  model: string,
+  context: AskContext,
+): Promise<{ facts: ProbedFacts; template: string | undefined }> {
   const tokenize: TokenizeOne = async (text) => (await oracle.tokenize(text, false, model, context)).ids;
   const tokenizePrompt: TokenizeOne = async (text) => (await oracle.tokenize(text, true, model, context)).ids;
   const render = (body: object): Promise<string | undefined> =>

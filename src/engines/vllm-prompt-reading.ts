@@ -11,16 +11,13 @@ import {
   type HeadRead,
   type KnownTokens,
   type TokenRead,
-  type Unknown,
 } from '../exchange/token-read.ts';
-import { leadingMarkerIds } from '../tokens/markers.ts';
-import type { SegmentCache } from '../tokens/segment-cache.ts';
 
+import { untied } from './ask-context.ts';
 import type { AskContext, PromptReading } from './engine.ts';
 import { tokenizeSegments, tokenizeSeparated } from './joined-tokenization.ts';
-import type { MarkerScout } from './marker-scout.ts';
-import type { KnownModel } from './model-registry.ts';
-import { OracleFailure } from './oracle-failure.ts';
+import { promptsOf } from './prompts-of.ts';
+import type { TextReading } from './text-reading.ts';
 import { addedTo } from './vllm-added-ids.ts';
 import type { VllmChatIds } from './vllm-chat-ids.ts';
 import type { VllmOracle } from './vllm-oracle.ts';
@@ -31,26 +28,11 @@ export interface VllmPromptReadingOptions {
   readonly context: AskContext;
   readonly oracle: VllmOracle;
   readonly chats: VllmChatIds;
-  readonly segments: SegmentCache;
-  readonly scout: MarkerScout;
-  /** Absent if the engine changed since the facts were read; then nothing is memoised. */
-  readonly model: KnownModel | undefined;
-  /** Resolves when the engine may be asked about this model; until then only what is known already is said. */
-  readonly confirmed: () => Promise<void>;
-  readonly onTokenized: (source: 'engine' | 'check', tokens: number) => void;
-  readonly onWindowMismatch: (model: KnownModel) => void;
+  readonly texts: TextReading;
 }
-
-const MiB = 1024 * 1024;
 
 /** Ids of a head: more BOS than these is nobody's prompt. */
 const headTokens = 64;
-
-/** One prompt in this many is checked at one of its boundaries, over at most this many characters. */
-const checkEvery = 16;
-const checkWindow = 600;
-
-const neverAborted = new AbortController().signal;
 
 export class VllmPromptReading implements PromptReading {
   readonly #options: VllmPromptReadingOptions;
@@ -60,46 +42,53 @@ export class VllmPromptReading implements PromptReading {
     this.#options = options;
   }
 
-  async heads(): Promise<readonly HeadRead[]> {
-    const { request } = this.#options;
-    if (request.kind === 'completion') return request.prompts.map((prompt) => this.#rawHead(prompt));
-    const read = await this.#readChat(request);
-    return [read.known ? headOf(read.ids, addedTo(request, this.#options.facts)) : read];
-  }
-
-  async prompts(): Promise<readonly TokenRead[]> {
-    const { request } = this.#options;
-    if (request.kind === 'chat') return [await this.#readChat(request)];
-    return Promise.all(request.prompts.map((prompt) => orUnknownRead(() => this.#rawPrompt(prompt))));
-  }
-
-  #readChat(request: ChatRequest): Promise<TokenRead> {
-    this.#chat ??= orUnknownRead(async () => {
-      const { chats, facts, context, confirmed, onTokenized } = this.#options;
-      if (request.hasMedia) return unknown('media');
-      // A `prompt` would make a chat a text prompt to `/tokenize`; ids that come with the request replace its messages.
-      const isText = request.dialect === 'openai' && request.json['prompt'] !== undefined;
-      if (isText || hasForeignIds(request)) return unknown('engine-cannot');
-      if (request.body.length > this.#mostCharacters()) return unknown('body-too-large');
-      await confirmed();
-      const { ids, rendered } = await chats.read(request, facts, context);
-      onTokenized('engine', ids.length);
-      const read: KnownTokens = { known: true, ids, source: 'engine' };
-      return rendered ? read : this.#unlessTruncated(read);
+  heads(): Promise<readonly HeadRead[]> {
+    const { facts, request } = this.#options;
+    return promptsOf<HeadRead>(request, {
+      chat: async (chat) => {
+        const read = await this.#readChatOnce(chat);
+        return read.known ? headOf(read.ids, addedTo(chat, facts)) : read;
+      },
+      raw: (prompt) => this.#rawHead(prompt),
     });
+  }
+
+  prompts(): Promise<readonly TokenRead[]> {
+    return promptsOf<TokenRead>(this.#options.request, {
+      chat: (chat) => this.#readChatOnce(chat),
+      raw: (prompt) => this.#rawPrompt(prompt),
+    });
+  }
+
+  #readChatOnce(request: ChatRequest): Promise<TokenRead> {
+    this.#chat ??= this.#readChat(request);
     return this.#chat;
   }
 
+  async #readChat(request: ChatRequest): Promise<TokenRead> {
+    const { chats, facts, context, texts } = this.#options;
+    if (request.hasMedia) return unknown('media');
+    // A `prompt` would make a chat a text prompt to `/tokenize`; ids that come with the request replace its messages.
+    const isText = request.dialect === 'openai' && request.json['prompt'] !== undefined;
+    if (isText || hasForeignIds(request)) return unknown('engine-cannot');
+    if (request.body.length > texts.mostCharacters) return unknown('body-too-large');
+    await texts.confirmed();
+    const { ids, rendered } = await chats.read(request, facts, context);
+    texts.noteTokenized(ids.length);
+    const read: KnownTokens = { known: true, ids, source: 'engine' };
+    return rendered ? read : this.#unlessTruncated(read);
+  }
+
   #rawHead(prompt: RawPrompt): HeadRead {
-    const { model, request, facts } = this.#options;
+    const { request, facts, texts } = this.#options;
     const { truncate_prompt_tokens: truncated, prompt_embeds: embeds } = request.json;
     if ((truncated ?? null) !== null || (embeds ?? null) !== null) return unknown('engine-cannot');
     if (prompt.form === 'ids') return headOf(prompt.ids, { ids: [], by: 'route' });
     // The engine refuses whatever else another engine takes as a prompt.
     if (prompt.form !== 'text') return unknown('engine-cannot');
-    if (model === undefined) return unknown('facts-missing');
     const added = addedTo(request, facts);
-    return headOf([...added.ids, ...leadingMarkerIds(prompt.text, model.markers)], added);
+    const head = texts.head(prompt.text, added.ids);
+    return head.known ? headOf(head.ids, added) : head;
   }
 
   async #rawPrompt(prompt: RawPrompt): Promise<TokenRead> {
@@ -112,33 +101,22 @@ export class VllmPromptReading implements PromptReading {
     return this.#unlessTruncated(await this.#tokenize(prompt.text));
   }
 
-  async #tokenize(text: string): Promise<KnownTokens> {
-    const { model, oracle, facts, context, segments, request, scout, confirmed } = this.#options;
-    await confirmed();
-    if (model === undefined) throw new OracleFailure('facts-missing', '/tokenize');
-    if (text.length > this.#mostCharacters()) throw new OracleFailure('body-too-large', '/tokenize');
-    const salt = request.json['cache_salt'];
-    const one = (signal: AbortSignal) => async (part: string) =>
-      (await oracle.tokenize(part, false, facts.modelName, { ...context, signal })).ids;
-    let asked = '';
-    const read = await segments.tokenize(text, {
-      scope: JSON.stringify([model.facts.identity, typeof salt === 'string' ? salt : null]),
-      markers: model.markers,
-      addedPrefix: addedTo(request, facts).ids,
-      addedSuffix: request.json['add_special_tokens'] === false ? [] : facts.addedSuffix.completion,
-      memoise: model.trust.memoising,
-      tokenizeMany: (texts) => {
-        asked = texts.join('');
-        return tokenizeSegments(texts, model.markers, one(context.signal));
+  #tokenize(text: string): Promise<KnownTokens> {
+    const { oracle, facts, context, texts, request } = this.#options;
+    const one = (asking: AskContext) => async (part: string) =>
+      (await oracle.tokenize(part, false, facts.modelName, asking)).ids;
+    return texts.tokenize(
+      text,
+      {
+        prefix: addedTo(request, facts).ids,
+        suffix: request.json['add_special_tokens'] === false ? [] : facts.addedSuffix.completion,
+        salt: request.json['cache_salt'],
       },
-    });
-    if (asked !== '') {
-      void scout.look(asked, model.facts.identity, model.markers.idByText, (texts) =>
-        tokenizeSeparated(texts, model.facts.markers[0], one(neverAborted)),
-      );
-    }
-    if (Math.random() * checkEvery < 1) void this.#checkWindow(read, model, one(neverAborted));
-    return read;
+      {
+        segments: (segments, { markers }) => tokenizeSegments(segments, markers, one(context)),
+        many: (many) => tokenizeSeparated(many, facts.markers[0], one(untied(context))),
+      },
+    );
   }
 
   /** A prompt that is cut has other ids, and which depends on settings of the server's tokenizer. */
@@ -161,35 +139,6 @@ export class VllmPromptReading implements PromptReading {
     if (limit === null) return undefined;
     return limit === -1 ? whole : typeof limit === 'number' ? limit : 0;
   }
-
-  /** No tokenizer puts this many characters into every token of a context, so a longer prompt has no ids to know. */
-  #mostCharacters(): number {
-    return Math.min(8 * MiB, Math.max(MiB, this.#options.facts.contextTokens * 16));
-  }
-
-  /** Tokenizes two neighbouring segments as one text: the proof of the boundary, again, on live traffic. */
-  async #checkWindow(
-    { ids, text = '', segments = [] }: KnownTokens,
-    model: KnownModel,
-    tokenize: (text: string) => Promise<Uint32Array>,
-  ): Promise<void> {
-    const windows = segments.slice(0, -2).flatMap((first, index) => {
-      const end = segments[index + 2];
-      return end !== undefined && end.textStart - first.textStart <= checkWindow ? [{ first, end }] : [];
-    });
-    const window = windows[Math.floor(Math.random() * windows.length)];
-    if (window === undefined) return;
-    const { first, end } = window;
-    try {
-      const whole = await tokenize(text.slice(first.textStart, end.textStart));
-      this.#options.onTokenized('check', whole.length);
-      const ours = ids.subarray(first.tokenStart, end.tokenStart);
-      const same = ours.length === whole.length && ours.every((id, index) => whole[index] === id);
-      if (!same) this.#options.onWindowMismatch(model);
-    } catch {
-      // A check that could not be made proves nothing either way; the oracle's own metrics count it.
-    }
-  }
 }
 
 function headOf(ids: ArrayLike<number>, added: AddedIds): HeadRead {
@@ -200,12 +149,4 @@ function headOf(ids: ArrayLike<number>, added: AddedIds): HeadRead {
 function hasForeignIds({ json }: ChatRequest): boolean {
   const params = json['kv_transfer_params'];
   return typeof params === 'object' && params !== null && 'prompt_token_ids' in params;
-}
-
-async function orUnknownRead(read: () => Promise<TokenRead>): Promise<TokenRead | Unknown> {
-  try {
-    return await read();
-  } catch (error) {
-    return unknown(error instanceof OracleFailure ? error.reason : 'inspection-failed');
-  }
 }

@@ -6,16 +6,18 @@ import { applyEdits, type Edit } from '../exchange/edits.ts';
 import { locateValue } from '../exchange/json-offsets.ts';
 import type { GenerationRequest, JsonPath } from '../exchange/request.ts';
 
+import type { IdsAsked } from './engine.ts';
+
 const field = 'return_token_ids';
 
 /** Undefined for a route that knows no such field, and for a client that has said itself what it wants. */
-export function askingForIds(request: GenerationRequest): readonly Edit[] | undefined {
+export function askingForIds(request: GenerationRequest): IdsAsked | undefined {
   const { json, body } = request;
   if (request.kind === 'chat' && request.dialect !== 'openai') return undefined;
   // Echoed text would be another one: the engine then takes it from the ids.
   if (json[field] !== undefined || (json['echo'] ?? false) !== false) return undefined;
   const end = body.lastIndexOf('}');
-  return [{ start: end, end, replacement: `,"${field}":true` }];
+  return { edits: [{ start: end, end, replacement: `,"${field}":true` }], mend: withoutIds };
 }
 
 /** A reply or an event without the ids; undefined for an event that exists only because of them. */

@@ -2,9 +2,9 @@
  * What a vLLM says of itself cheaply: while it stays the same, facts hold. Nothing that it says differs per process, so a
  * restart is seen by what it may change: version, model, context, the ids of a text and of a conversation.
  */
-import { createHash } from 'node:crypto';
-
 import type { AskContext } from './engine.ts';
+import { fingerprint } from './fingerprint.ts';
+import { FreshAnswers } from './fresh-answers.ts';
 import { OracleFailure } from './oracle-failure.ts';
 import type { VllmModel, VllmOracle } from './vllm-oracle.ts';
 
@@ -18,52 +18,32 @@ export interface VllmIdentity {
 /** How long an answer stands for "unchanged" while the connections hold. */
 const freshMs = 5000;
 
-const neverAborted = new AbortController().signal;
-
 export class VllmSignatures {
   readonly #oracle: VllmOracle;
-  /** By the model's name as requested; '' for the default. */
-  readonly #answers = new Map<string, { untilMs: number; identity: Promise<VllmIdentity> }>();
+  readonly #answers: FreshAnswers<VllmIdentity>;
 
   constructor(oracle: VllmOracle) {
     this.#oracle = oracle;
+    this.#answers = new FreshAnswers({
+      freshMs,
+      ask: (requested, context) => this.#ask(requested, context),
+    });
   }
 
-  /** @throws OracleFailure if there is no usable answer, or no such model */
-  async get(requested: string, context: AskContext): Promise<VllmIdentity> {
-    const known = this.#answers.get(requested);
-    if (known === undefined || known.untilMs <= Date.now()) return this.#ask(requested, context);
-    try {
-      return await known.identity;
-    } catch (error) {
-      // Another's key was refused, which says nothing about this one's.
-      if (error instanceof OracleFailure && error.reason === 'oracle-refused')
-        return this.#ask(requested, context);
-      throw error;
-    }
+  /**
+   * @param requested the model's name; '' for the default
+   * @throws OracleFailure if there is no usable answer, or no such model
+   */
+  get(requested: string, context: AskContext): Promise<VllmIdentity> {
+    return this.#answers.get(requested, context);
   }
 
   /** Whatever answers next may be another process. */
   forget(): void {
-    this.#answers.clear();
+    this.#answers.forget();
   }
 
   async #ask(requested: string, context: AskContext): Promise<VllmIdentity> {
-    // Names come from clients: what they make up must not be kept.
-    if (this.#answers.size > 64) this.#answers.clear();
-    // Not tied to one exchange's signal: others wait for the same answer.
-    const identity = this.#learn(requested, { ...context, signal: neverAborted });
-    const entry = { untilMs: Date.now() + freshMs, identity };
-    this.#answers.set(requested, entry);
-    try {
-      return await identity;
-    } catch (error) {
-      if (this.#answers.get(requested) === entry) this.#answers.delete(requested);
-      throw error;
-    }
-  }
-
-  async #learn(requested: string, context: AskContext): Promise<VllmIdentity> {
     const models = await this.#oracle.models(context);
     // Without a name, or with an empty one, the first is meant (measured).
     const model = requested === '' ? models[0] : models.find(({ name }) => name === requested);
@@ -83,7 +63,7 @@ export class VllmSignatures {
       [...added.ids],
       conversation,
     ];
-    const signature = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12);
+    const signature = fingerprint(JSON.stringify(parts));
     return { signature, model, version, contextTokens: model.contextTokens || contextTokens };
   }
 

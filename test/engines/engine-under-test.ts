@@ -1,6 +1,6 @@
 // Opens the real adapter on a real server, and asks it as the pipeline does.
-import { LlamaServerEngine, type EngineDependencies } from '../../src/engines/llama-server.ts';
-import type { AskContext, Engine } from '../../src/engines/engine.ts';
+import { LlamaServerEngine } from '../../src/engines/llama-server.ts';
+import type { AskContext, Engine, EngineDependencies } from '../../src/engines/engine.ts';
 import type { EngineEvent } from '../../src/exchange/engine-event.ts';
 import { OracleClient } from '../../src/engines/oracle-client.ts';
 import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';

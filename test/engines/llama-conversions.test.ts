@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { chatBodyOf } from '../../src/engines/llama-chat-body.ts';
 import { chatOfMessages } from '../../src/engines/llama-messages.ts';
-import { OracleFailure } from '../../src/engines/llama-oracle.ts';
+import { OracleFailure } from '../../src/engines/oracle-failure.ts';
 import { chatOfResponses } from '../../src/engines/llama-responses.ts';
 import type { ChatRequest, JsonObject } from '../../src/exchange/request.ts';
 import { typed } from './engine-under-test.ts';

@@ -14,7 +14,7 @@ const chat = '{"messages":[{"role":"user","content":"Hi"}],"seed":12345678901234
 
 function sent(kind: RequestKind, body: string): string | undefined {
   const request = typed(kind, body);
-  const edits = askingForIds(request);
+  const edits = askingForIds(request)?.edits;
   return edits && applyEdits(request.body, edits).toString();
 }
 

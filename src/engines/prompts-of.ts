@@ -1,0 +1,27 @@
+/** Asks for each prompt of a request by itself: what goes wrong with one must not take the others along. */
+import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
+import { unknown, type Unknown } from '../exchange/token-read.ts';
+
+import { OracleFailure } from './oracle-failure.ts';
+
+export interface PromptQuestions<Read> {
+  readonly chat: (request: ChatRequest) => Read | Promise<Read>;
+  readonly raw: (prompt: RawPrompt) => Read | Promise<Read>;
+}
+
+/** @returns what is known by prompt index; never rejects */
+export async function promptsOf<Read>(
+  request: GenerationRequest,
+  { chat, raw }: PromptQuestions<Read>,
+): Promise<readonly (Read | Unknown)[]> {
+  if (request.kind === 'chat') return [await orUnknownPrompt(async () => chat(request))];
+  return Promise.all(request.prompts.map((prompt) => orUnknownPrompt(async () => raw(prompt))));
+}
+
+async function orUnknownPrompt<Read>(read: () => Promise<Read>): Promise<Read | Unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    return unknown(error instanceof OracleFailure ? error.reason : 'inspection-failed');
+  }
+}
