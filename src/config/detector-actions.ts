@@ -9,6 +9,7 @@ const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
   'missing-generation-prompt': ['reject'],
   'nested-template': ['reject'],
   'raw-prompt': ['reject'],
+  'stringified-prompt': ['reject'],
   'trailing-assistant': ['rewrite'],
 };
 

@@ -13,6 +13,7 @@ import { prefixBreak } from './prefix-break.ts';
 import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
 import { runawayReply } from './runaway-reply.ts';
+import { stringifiedPrompt } from './stringified-prompt.ts';
 import { trailingAssistant } from './trailing-assistant.ts';
 import { unwantedBos } from './unwanted-bos.ts';
 
@@ -30,6 +31,7 @@ export const detectors: readonly Detector[] = [
   promptTruncated,
   rawPrompt,
   runawayReply,
+  stringifiedPrompt,
   trailingAssistant,
   unwantedBos,
 ];

@@ -25,6 +25,7 @@ export const findingKinds = [
   'prompt-truncated',
   'raw-prompt',
   'runaway-reply',
+  'stringified-prompt',
   'trailing-assistant',
   'unwanted-bos',
 ] as const;

@@ -67,6 +67,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'prompt-truncated': ['error'],
   'raw-prompt': ['info', 'warning'],
   'runaway-reply': ['info', 'warning'],
+  'stringified-prompt': ['warning'],
   'trailing-assistant': ['info', 'warning'],
   'unwanted-bos': ['info', 'warning'],
 };

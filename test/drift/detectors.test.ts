@@ -28,6 +28,7 @@ const pinnedSeverities = {
   'prompt-truncated': 'error',
   'raw-prompt': 'warning',
   'runaway-reply': 'warning',
+  'stringified-prompt': 'warning',
   'trailing-assistant': 'warning',
   'unwanted-bos': 'warning',
 };

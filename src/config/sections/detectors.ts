@@ -44,6 +44,7 @@ export const detectors = section({
   'prompt-truncated': detector('prompt-truncated').prefault({}),
   'raw-prompt': detector('raw-prompt').prefault({}),
   'runaway-reply': detector('runaway-reply').prefault({}),
+  'stringified-prompt': detector('stringified-prompt').prefault({}),
   'trailing-assistant': detector('trailing-assistant').prefault({}),
   'unwanted-bos': detector('unwanted-bos').prefault({}),
 } satisfies Record<FindingKind, z.ZodType>).prefault({});

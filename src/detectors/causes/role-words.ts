@@ -1,0 +1,110 @@
+/**
+ * Conversations that are written as plain text, each turn behind a role's name: `Human: …`, `### Assistant:`. Reads one
+ * text; says whether the words carry a conversation that wants its next answer, which a quoted one does not.
+ */
+type Side = 'system' | 'user' | 'answer';
+
+interface WordTurn {
+  readonly side: Side;
+  /** In lower case, e.g. `human`. */
+  readonly word: string;
+  readonly heading: boolean;
+  /** True if it is written with a capital, as names are; else it may be a key of settings. */
+  readonly named: boolean;
+  /** UTF-16 offset of the line's first character. */
+  readonly start: number;
+  /** Behind the colon. */
+  readonly end: number;
+  /** What stands up to the next turn, without white space around it. */
+  readonly text: string;
+}
+
+/** UTF-16 offsets of the words that carry the conversation, from the first to the last, half open. */
+export interface WordRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const sides: Readonly<Record<string, Side>> = {
+  system: 'system',
+  human: 'user',
+  user: 'user',
+  instruction: 'user',
+  instructions: 'user',
+  ai: 'answer',
+  assistant: 'answer',
+  response: 'answer',
+};
+
+/** Words that open a turn only as a heading: as a line's beginning they are ordinary English. */
+const headingOnly = new Set(['instruction', 'instructions', 'response']);
+/** Words that frameworks write and people hardly do: LangChain's for the two sides of a conversation. */
+const frameworkWords = new Set(['human', 'ai']);
+
+/** At a line's beginning; as a heading behind a tag of the client's own; or, in Vicuna's form, in capitals within a line. */
+const roleWord =
+  /(?:^[ \t]*(?:(#{1,4}) ?)?|(?<=>)(#{1,4}) ?|(?<=\S[ \t]))(system|human|user|ai|assistant|instructions?|response)(?: (?:message|prompt))?[ \t]*:/gimu;
+const tag = /<[^<>\n]{1,40}>/g;
+
+/** Beyond this many nothing new is learnt from a text. */
+const mostTurns = 4096;
+
+function wordTurns(text: string): WordTurn[] {
+  const found: Omit<WordTurn, 'text'>[] = [];
+  for (const { 0: whole, 1: atLine, 2: behindTag, 3: name = '', index } of text.matchAll(roleWord)) {
+    const heading = (atLine ?? behindTag) !== undefined;
+    const word = name.toLowerCase();
+    const side = sides[word];
+    if (side === undefined || (!heading && headingOnly.has(word))) continue;
+    const inCapitals = name === name.toUpperCase() && word !== 'ai';
+    if (!heading && !inCapitals && index > 0 && text[index - 1] !== '\n') continue;
+    found.push({ side, word, heading, start: index, end: index + whole.length, named: name !== word });
+    if (found.length === mostTurns) break;
+  }
+  return found.map((turn, index) => ({
+    ...turn,
+    text: text.slice(turn.end, found[index + 1]?.start).trim(),
+  }));
+}
+
+/** In a raw prompt: two turns of different sides that say something, or one in words that only frameworks write. */
+export function carriesPrompt(text: string): WordRange | undefined {
+  const turns = wordTurns(text);
+  const [first] = turns;
+  const last = turns.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const startsText = text.slice(0, first.start).replaceAll(tag, '').trim() === '';
+  const wantsAnswer = opensAnswer(last) || (startsText && asks(last) && last.named);
+  if (!wantsAnswer || !turns.some(asks)) return undefined;
+  const spoken = turns.filter((turn) => turn.text !== '');
+  const isTold = new Set(spoken.map(({ side }) => side)).size > 1;
+  const isFrameworks = turns.some(({ heading, word }) => heading || frameworkWords.has(word));
+  return isTold || isFrameworks ? { start: first.start, end: last.end } : undefined;
+}
+
+/**
+ * In a message that is all there is: instructions and a question, or one question and the place for its answer. Several
+ * questions with answers may be examples, and lines in another order, or behind other text, are quoted.
+ */
+export function carriesMessage(text: string): WordRange | undefined {
+  const turns = wordTurns(text);
+  const [first, second] = turns;
+  const last = turns.at(-1);
+  if (first === undefined || last === undefined || second === undefined) return undefined;
+  if (text.slice(0, first.start).trim() !== '') return undefined;
+  const instructed = first.side === 'system' && first.text !== '' && turns.some(asks);
+  const isOneQuestion =
+    asks(first) && (first.heading || first.word === 'human') && turns.length === 2 && first.side === 'user';
+  const isCarried = opensAnswer(last)
+    ? (instructed || isOneQuestion) && !turns.some(({ word }) => headingOnly.has(word))
+    : instructed && asks(last) && last.word === 'human' && !last.heading && !last.text.includes('\n\n');
+  return isCarried ? { start: first.start, end: last.end } : undefined;
+}
+
+function asks({ side, text }: WordTurn): boolean {
+  return side === 'user' && text !== '';
+}
+
+function opensAnswer({ side, text }: WordTurn): boolean {
+  return side === 'answer' && text === '';
+}

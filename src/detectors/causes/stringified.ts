@@ -1,0 +1,31 @@
+/** What of a text shows that a conversation, or a part of one, was turned into text on its way to the engine. */
+import { beginsWithObjects, isObjects } from './object-text.ts';
+import { carriesMessage, carriesPrompt, type WordRange } from './role-words.ts';
+import type { SpokenText } from './spoken-texts.ts';
+
+export interface Stringified extends WordRange {
+  readonly cause: 'role-words' | 'messages-as-text' | 'parts-as-text';
+}
+
+const objectCauses = { messages: 'messages-as-text', parts: 'parts-as-text' } as const;
+
+/** @param text a plain one: with markers of the model's own in it, it is a template's */
+export function stringifiedRaw(text: string): Stringified | undefined {
+  const objects = beginsWithObjects(text);
+  if (objects !== undefined) return { cause: objectCauses[objects], start: 0, end: text.length };
+  const words = carriesPrompt(text);
+  return words && { cause: 'role-words', ...words };
+}
+
+/**
+ * Beside other messages, messages as text may be what is talked about, and lines may be quoted. Parts as text are never
+ * meant where Python wrote them down, nor where a whole message is nothing else.
+ */
+export function stringifiedMessage({ text, alone }: SpokenText): Stringified | undefined {
+  const written = isObjects(text);
+  if (written !== undefined && (alone || written.objects === 'parts')) {
+    return { cause: objectCauses[written.objects], start: 0, end: text.length };
+  }
+  const words = alone ? carriesMessage(text) : undefined;
+  return words && { cause: 'role-words', ...words };
+}

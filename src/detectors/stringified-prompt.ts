@@ -1,0 +1,99 @@
+/**
+ * Finds conversations that were turned into text before they were sent: role words at the beginnings of lines, the repr or
+ * JSON of messages or of their parts. Silent about such text where it is quoted, continued on purpose, or the model's form.
+ */
+import { markerTokens, renderedOffset } from './causes/content-place.ts';
+import { maybeBase, plainPrompts } from './causes/plain-prompt.ts';
+import { promptHead } from './causes/prompt-head.ts';
+import { spokenTexts, type SpokenText } from './causes/spoken-texts.ts';
+import { stringifiedMessage, stringifiedRaw, type Stringified } from './causes/stringified.ts';
+import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { ChatRequest, JsonPath } from '../exchange/request.ts';
+
+const mostFindings = 16;
+
+export const stringifiedPrompt: Detector = {
+  kind: 'stringified-prompt',
+  summary: 'A conversation was turned into text: role words or written objects stand where turns should.',
+  stage: 'request',
+  need: 'head',
+  severity: 'warning',
+  repairs: false,
+  detect(exchange) {
+    const { request, facts, modelKind } = exchange;
+    if (request === undefined || facts === undefined || modelKind === 'base') return [];
+    if (request.kind === 'chat') return inMessages(exchange, request, facts).slice(0, mostFindings);
+    // Who may be a base model is told so by another kind, with the setting that settles it.
+    if (maybeBase(exchange)) return [];
+    return plainPrompts(exchange).flatMap(({ prompt, promptIndex, text }) => {
+      const found = stringifiedRaw(text);
+      if (found === undefined) return [];
+      return [{ ...finding(found, prompt.path, promptIndex), ...promptHead(exchange, promptIndex) }];
+    });
+  },
+};
+
+function inMessages(exchange: Exchange, request: ChatRequest, facts: ModelFacts): Finding[] {
+  return spokenTexts(request).flatMap((one) => {
+    const found = isOwnForm(one.text, facts) ? undefined : stringifiedMessage(one);
+    return found === undefined
+      ? []
+      : [{ ...finding(found, one.path, 0), ...placeOf(exchange, request, facts, one, found) }];
+  });
+}
+
+/** A rendered conversation inside a message is another kind's. */
+function isOwnForm(text: string, { roleMarkers }: ModelFacts): boolean {
+  return roleMarkers.some(({ opening }) => opening.trim() !== '' && text.includes(opening.trim()));
+}
+
+/** Media take up positions that our ids don't have. */
+function placeOf(
+  { prompts: [read] }: Exchange,
+  request: ChatRequest,
+  { roleMarkers }: ModelFacts,
+  one: SpokenText,
+  { start }: Stringified,
+): Pick<Finding, 'tokens'> {
+  if (request.hasMedia || read?.known !== true || read.text === undefined) return {};
+  const marker = one.text.slice(start, start + 16);
+  const at = renderedOffset(request, read.text, roleMarkers, one, { at: start, marker });
+  const tokens = at === undefined ? undefined : markerTokens(read, at, at);
+  return tokens === undefined ? {} : { tokens };
+}
+
+function finding({ cause, start, end }: Stringified, path: JsonPath, promptIndex: number): Finding {
+  const field = formatPath(path);
+  return {
+    kind: 'stringified-prompt',
+    cause,
+    severity: 'warning',
+    culprit: 'client',
+    promptIndex,
+    field,
+    characters: { start, end },
+    message: `${messages[cause](field)}.`,
+    advice: advices[cause],
+  };
+}
+
+const messages: Readonly<Record<Stringified['cause'], (field: string) => string>> = {
+  'role-words': (field) =>
+    `In ${field} words such as "System:", "Human:" or "### Response:" stand for turns, which the model reads as text of one and the same turn`,
+  'messages-as-text': (field) =>
+    `What stands in ${field} is the written form of a list of messages, as str() or JSON makes it, and the model reads its brackets and quotes`,
+  'parts-as-text': (field) =>
+    `What stands in ${field} is the written form of a list of content parts, as str() or JSON makes it, and the model reads its brackets and quotes`,
+};
+
+const advices: Readonly<Record<Stringified['cause'], string>> = {
+  'role-words':
+    "Send each turn as a message of its own to the chat route (LangChain's chat classes do, its text-completion classes write such lines); for a base model set models.<name>.kind to base.",
+  'messages-as-text':
+    'Send the list itself as messages to the chat route; somewhere before, the client makes a string of it.',
+  'parts-as-text': 'Send the list itself as content, or the texts of its parts as one string.',
+};

@@ -1,0 +1,256 @@
+// What stringified-prompt reports and what it leaves alone: above all conversations that are quoted, and forms of a model's own.
+import { stringifiedPrompt } from '../../src/detectors/stringified-prompt.ts';
+import { testDetector } from '../support/detector-tester.ts';
+import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+
+const raw = (prompt: string, more: Partial<ExchangeShape> = {}): ExchangeShape => ({
+  route: 'completion',
+  body: { prompt },
+  ids: [[2, 5, 6, 7, 8]],
+  ...more,
+});
+const turn = (role: string, content: string): string => `<start_of_turn>${role}\n${content}<end_of_turn>\n`;
+const ask = '<start_of_turn>model\n';
+const chat = (...messages: { role: string; content: string }[]): ExchangeShape => ({
+  route: 'chat',
+  body: { messages },
+  text: messages.map(({ role, content }) => turn(role, content)).join('') + ask,
+});
+const user = (content: string): ExchangeShape => chat({ role: 'user', content });
+const judged = (content: string): ExchangeShape =>
+  chat({ role: 'system', content: 'Rate this conversation.' }, { role: 'user', content });
+
+const pythonMessages =
+  "[SystemMessage(content='Be brief', additional_kwargs={}), HumanMessage(content='hi', additional_kwargs={})]";
+const jsonMessages = '[{"role": "system", "content": "Be brief"}, {"role": "user", "content": "hi"}]';
+const reprMessages = "[{'role': 'user', 'content': 'hi'}]";
+const reprParts = "[{'type': 'text', 'text': 'hello'}]";
+const jsonParts = '[{"type":"text","text":"hello"}]';
+
+testDetector(stringifiedPrompt, {
+  clean: [
+    { name: 'plain text', exchange: raw('Explain gradient descent.') },
+    { name: 'one labelled question, which is plain text', exchange: raw('User: sort a list\nAssistant:') },
+    { name: 'few-shot text', exchange: raw('Input: good\nLabel: +\nInput: bad\nLabel:') },
+    { name: 'questions and answers', exchange: raw('Q: 2+2?\nA: 4\nQ: 3+3?\nA:') },
+    { name: 'a conversation to rate', exchange: raw('Rate it.\nHuman: hi\nAI: hello\n\nScore: 1') },
+    {
+      name: 'a colon behind a word of a sentence',
+      exchange: raw('The system: a pump. Users of it: us.\nA human: me.'),
+    },
+    { name: 'settings', exchange: raw('system: linux\nuser: root\nshell: zsh') },
+    { name: 'headings of a document', exchange: raw('## Instructions\n\n1. Mix.\n\n## Input\nFlour') },
+    {
+      name: 'lines inside a rendered turn',
+      exchange: raw(`${turn('user', 'System: be brief\nHuman: hi\nAI:')}${ask}`),
+    },
+    { name: 'a model without a template', exchange: raw('Human: hi\nAI:', { facts: factsOf.base }) },
+    { name: 'a model that is configured as base', exchange: raw('Human: hi\nAI:', { modelKind: 'base' }) },
+    {
+      name: 'a model whose name says that it may be a base model',
+      exchange: raw('Human: hi\nAI:', { facts: { ...factsOf.qwen3, modelName: 'Qwen3-0.6B-Base' } }),
+    },
+    {
+      name: 'a text form that is the model’s own',
+      exchange: raw('System: be brief\n\nHuman: hi\n\nAI:', {
+        facts: { ...factsOf.base, roleMarkers: [{ role: 'user', opening: 'Human: ' }] },
+      }),
+    },
+    {
+      name: 'scoring',
+      exchange: raw('Human: hi\nAI: hello', { body: { prompt: 'Human: hi\nAI: x', n_predict: 1 } }),
+    },
+    { name: 'ids', exchange: raw('', { body: { prompt: [5, 6, 7] } }) },
+    { name: 'a message', exchange: user('What is 2 + 2?') },
+    { name: 'a quoted conversation', exchange: user('Rate this:\nHuman: hi\nAI: hello') },
+    {
+      name: 'one that is quoted for a judge',
+      exchange: judged('System: S\nHuman: hi\nAI: hello\nHuman: bye'),
+    },
+    { name: 'one that is quoted for a judge, open', exchange: judged('System: S\nHuman: hi\nAI:') },
+    { name: 'one that is over', exchange: user('System: S\nHuman: hi\nAI: hello, human') },
+    { name: 'one with a question behind it', exchange: user('System: S\nHuman: hi\n\nIs this safe?') },
+    { name: 'examples', exchange: user('Human: 2+2\nAI: 4\nHuman: 3+3\nAI:') },
+    { name: 'examples behind headings', exchange: user('### Instruction:\nAdd.\n\n### Response:\n') },
+    { name: 'headings of a document in a message', exchange: user('### System:\nanswer\n### User:\n[x](y)') },
+    { name: 'one in a fence', exchange: user('```\nSystem: S\nHuman: hi\nAI:\n```') },
+    { name: 'messages as data for instructions', exchange: judged(jsonMessages) },
+    { name: 'their repr as data for instructions', exchange: judged(pythonMessages) },
+    { name: 'code that makes messages', exchange: user(`llm.invoke(${pythonMessages})`) },
+    { name: 'a question about a repr', exchange: user(`why do I get ${reprParts}?`) },
+    { name: 'a request body that is asked about', exchange: user(`${jsonMessages}\n\nWhat is wrong here?`) },
+    { name: 'other JSON', exchange: user('[{"type":"fruit","text":"apple"},{"role":"admin"}]') },
+    { name: 'broken JSON', exchange: user('[{"role": "user", "content": "hi"}') },
+    {
+      name: 'the parts that a tool has returned',
+      exchange: chat({ role: 'user', content: 'go' }, { role: 'tool', content: jsonParts }),
+    },
+    {
+      name: 'what the model has written itself',
+      exchange: chat(
+        { role: 'user', content: 'as JSON please' },
+        { role: 'assistant', content: jsonParts },
+        { role: 'user', content: 'thanks' },
+      ),
+    },
+    {
+      name: 'a rendered conversation, which has a name of its own',
+      exchange: user(turn('user', 'Human: x\nAI:')),
+    },
+    {
+      name: 'content that is no text',
+      exchange: { ...user('x'), body: { messages: [{ role: 'user', content: 7 }] } },
+    },
+  ],
+  found: [
+    {
+      name: 'instructions and a question in a framework’s words',
+      exchange: raw('System: be brief\nHuman: which lake is the deepest?'),
+      findings: [
+        {
+          cause: 'role-words',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'prompt',
+          promptIndex: 0,
+          characters: { start: 0, end: 23 },
+          tokens: { start: 0, end: 4 },
+        },
+      ],
+    },
+    { name: 'a single question in them', exchange: raw('Human: hi'), findings: [{ cause: 'role-words' }] },
+    {
+      name: 'a conversation behind a preface',
+      exchange: raw('A friendly talk.\n\nHuman: hi\nAI: hello\nHuman: bye\nAI:'),
+      findings: [{ characters: { start: 18, end: 52 } }],
+    },
+    {
+      name: 'a history in the words of the API',
+      exchange: raw('user: hi\nassistant: hello\nuser: bye\nassistant:'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'one in capitals on one line',
+      exchange: raw('A chat with an assistant. USER: hi ASSISTANT: hello USER: bye ASSISTANT:'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'headings',
+      exchange: raw('### System:\nS\n\n### User:\nhi\n\n### Assistant:\n'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'headings behind tags of the client’s own',
+      exchange: raw('<init>### System:\nS<system-end>### User:\nhi<user-end>\n### Assistant: '),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'an instruction and the place for its response',
+      exchange: raw('Below is an instruction.\n\n### Instruction:\nAdd 2 and 2.\n\n### Response:\n'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'the repr of messages',
+      exchange: raw(pythonMessages),
+      findings: [{ cause: 'messages-as-text', field: 'prompt' }],
+    },
+    {
+      name: 'the repr of messages that goes on',
+      exchange: raw(`messages=${pythonMessages}\nAnswer:`),
+      findings: [{ cause: 'messages-as-text' }],
+    },
+    {
+      name: 'the text of one message',
+      exchange: raw("content='hi' additional_kwargs={} response_metadata={}"),
+      findings: [{ cause: 'messages-as-text' }],
+    },
+    {
+      name: 'the repr of dictionaries',
+      exchange: raw(reprMessages),
+      findings: [{ cause: 'messages-as-text' }],
+    },
+    { name: 'messages as JSON', exchange: raw(jsonMessages), findings: [{ cause: 'messages-as-text' }] },
+    { name: 'the repr of parts', exchange: raw(reprParts), findings: [{ cause: 'parts-as-text' }] },
+    { name: 'parts as JSON', exchange: raw(jsonParts), findings: [{ cause: 'parts-as-text' }] },
+    {
+      name: 'one prompt of a batch',
+      exchange: raw('', {
+        body: { prompt: [`${turn('user', 'hi')}${ask}`, 'Human: hi\nAI:'] },
+        ids: [
+          [2, 105],
+          [2, 5],
+        ],
+      }),
+      findings: [{ promptIndex: 1, field: 'prompt[1]', tokens: { start: 0, end: 2 } }],
+    },
+    {
+      name: 'a conversation as the only message',
+      exchange: user('System: Answer like a sailor.\nHuman: say something funny'),
+      findings: [
+        {
+          cause: 'role-words',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'messages[0].content',
+          characters: { start: 0, end: 36 },
+          tokens: { start: 0, end: 62 },
+        },
+      ],
+    },
+    {
+      name: 'an open one as the only message',
+      exchange: user('System: S\nUser: hi\nAssistant: hello\nUser: bye\nAssistant:'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'headings as the only message',
+      exchange: user('### System:\nS\n### User:\nhi\n### Assistant:'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'one question and the place for its answer',
+      exchange: user('\n\nHuman: hi\n\nAssistant:'),
+      findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'messages in the only message',
+      exchange: user(jsonMessages),
+      findings: [{ cause: 'messages-as-text' }],
+    },
+    {
+      name: 'a whole request in the only message',
+      exchange: user(`{"model": "m", "messages": ${jsonMessages}}`),
+      findings: [{ cause: 'messages-as-text' }],
+    },
+    {
+      name: 'their repr in the only message',
+      exchange: user(pythonMessages),
+      findings: [{ cause: 'messages-as-text' }],
+    },
+    {
+      name: 'the repr of parts beside other messages',
+      exchange: chat(
+        { role: 'system', content: 'S' },
+        { role: 'user', content: reprParts },
+        { role: 'user', content: jsonParts },
+      ),
+      findings: [
+        { cause: 'parts-as-text', field: 'messages[1].content' },
+        { cause: 'parts-as-text', field: 'messages[2].content' },
+      ],
+    },
+    {
+      name: 'the repr of parts in a part',
+      exchange: {
+        ...user(reprParts),
+        body: { messages: [{ role: 'user', content: [{ type: 'text', text: reprParts }] }] },
+      },
+      findings: [{ field: 'messages[0].content[0].text' }],
+    },
+    {
+      name: 'a chat of which only the head is known: it has no place',
+      exchange: { ...user(reprParts), ids: [[2]] },
+      findings: [{}],
+    },
+  ],
+});
