@@ -1,23 +1,15 @@
-// The numbers of real models through the real proxy: ids are facts, so each of these is exact.
+// The numbers of real models through the real proxy: ids are facts, so each of these is exact. Shared by the engines.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getTime, getWeather, Q, S } from '../support/conversations.ts';
-import {
-  assertHas,
-  chat,
-  clean,
-  complete,
-  requestFindings,
-  send,
-  settled,
-  type Answer,
-} from '../support/exchanges.ts';
+import { assertHas, chat, clean, requestFindings, send, settled, type Answer } from '../support/exchanges.ts';
 import { openGated, openProxy } from '../support/open-proxy.ts';
 import type { ProxiedEngine } from '../support/proxied-engine.ts';
-import { realEngine, type RealEngine } from '../support/real-engine.ts';
+import type { RealEngine } from '../support/real-engine.ts';
+import { completeText, expected, testedEngine } from '../support/tested-engine.ts';
 
-const qwen3 = await realEngine('qwen3');
-const gemma3 = await realEngine('gemma3');
+const qwen3 = await testedEngine('qwen3');
+const gemma3 = await testedEngine('gemma3');
 const { skip } = qwen3;
 
 async function serve(
@@ -34,15 +26,9 @@ function promptTokens({ json }: Answer): unknown {
     : (json['usage'] as { prompt_tokens: number }).prompt_tokens;
 }
 
-/** What the client that renders by itself sends: the template's text, with the BOS that the template begins with. */
-async function renderedByClient({ url }: ProxiedEngine): Promise<string> {
-  const { json } = await send(`${url}/apply-template`, { messages: Q });
-  return `<bos>${String(json['prompt'])}`;
-}
-
-async function tokenize({ url }: ProxiedEngine, body: object): Promise<number[]> {
-  return (await send(`${url}/tokenize`, body)).json['tokens'] as number[];
-}
+/** What a client that renders by itself sends: the template's text, with the BOS that the template begins with. */
+const renderedByClient =
+  '<bos><start_of_turn>user\nYou are terse.\n\nWhat is 2 + 2?<end_of_turn>\n<start_of_turn>model\n';
 
 describe('numbers of Qwen3', { skip }, () => {
   it('reads the short chat as 25 ids', async (t) => {
@@ -56,14 +42,16 @@ describe('numbers of Qwen3', { skip }, () => {
     assert.deepEqual(await requestFindings(proxied), []);
   });
 
-  it('passes the questions that show the ids: 25 with special tokens, 46 without', async (t) => {
+  it('passes the questions that show the ids: 25, and 46 where control tokens can be read as text', async (t) => {
     const proxied = await serve(t, qwen3);
-    const { json } = await send(`${proxied.url}/apply-template`, { messages: Q });
-    const content = json['prompt'];
-    const ids = await tokenize(proxied, { content, add_special: true, parse_special: true });
+    const ids = await expected.chatIds(proxied, Q);
     assert.equal(ids.length, 25);
     assert.deepEqual(ids.slice(0, 9), [151644, 8948, 198, 2610, 525, 50537, 13, 151645, 198]);
-    assert.equal((await tokenize(proxied, { content, parse_special: false })).length, 46);
+    if (expected.withoutControlTokens === undefined) return;
+    const { json } = await send(`${proxied.url}/apply-template`, { messages: Q });
+    const asText = { content: json['prompt'], parse_special: false };
+    const { json: read } = await send(`${proxied.url}/tokenize`, asText);
+    assert.equal((read['tokens'] as unknown[]).length, expected.withoutControlTokens);
   });
 
   it('reads a tool as the engine does, an extra field of it or not', async (t) => {
@@ -72,10 +60,12 @@ describe('numbers of Qwen3', { skip }, () => {
     const { type, ...rest } = getWeather as { type: string; function: object };
     const extra = { type, function: { ...rest.function, return: { type: 'string' } } };
     const extended = await chat(proxied, { messages: Q, tools: [extra] });
-    assert.deepEqual([promptTokens(plain), promptTokens(extended)], [168, 168]);
+    const { oneTool } = expected;
+    assert.deepEqual([promptTokens(plain), promptTokens(extended)], [oneTool.plain, oneTool.withReturn]);
     assert.deepEqual(extended.said, clean);
     await settled(proxied, 2);
-    assert.equal(await proxied.metric('tokenweir_prompt_tokens_total'), 336);
+    const both = oneTool.plain + oneTool.withReturn;
+    assert.equal(await proxied.metric('tokenweir_prompt_tokens_total'), both);
     assert.equal(await proxied.metric('tokenweir_count_checks_total', { result: 'match' }), 2);
   });
 
@@ -118,7 +108,8 @@ describe('numbers of Qwen3', { skip }, () => {
       );
       assert.equal(await proxied.metric('tokenweir_findings_total', { kind: 'prefix-break' }), 2);
       // Turn one has 29 ids, turn two 46: what they keep is what the engine may reuse.
-      assert.equal(await proxied.metric('tokenweir_prompt_tokens_reusable_total'), 25 + 42);
+      const reusable = expected.reusable(25) + expected.reusable(42);
+      assert.equal(await proxied.metric('tokenweir_prompt_tokens_reusable_total'), reusable);
       assert.equal(await proxied.metric('tokenweir_count_checks_total', { result: 'match' }), 3);
     });
 
@@ -161,14 +152,15 @@ describe('numbers of Gemma 3', { skip }, () => {
     await settled(proxied, 1);
     assert.equal(await proxied.metric('tokenweir_prompt_tokens_total', { route: 'chat' }), 22);
     assert.deepEqual(await requestFindings(proxied), []);
-    const { json } = await send(`${proxied.url}/apply-template`, { messages: Q });
-    const ids = await tokenize(proxied, { content: json['prompt'], add_special: true });
+    const ids = await expected.chatIds(proxied, Q);
     assert.deepEqual([ids.length, ...ids.slice(0, 3)], [22, 2, 105, 2364]);
+    // The client below renders as the engine does.
+    assert.deepEqual(await expected.textIds(proxied, renderedByClient), ids);
   });
 
   it("finds the doubled BOS of a client's own rendering at tokens 0 and 1 of 23", async (t) => {
     const proxied = await serve(t, gemma3);
-    const answer = await complete(proxied, { prompt: await renderedByClient(proxied) });
+    const answer = await completeText(proxied, { prompt: renderedByClient });
     assert.deepEqual(answer.said, { action: 'pass', findings: 'double-bos;literal', inspection: 'ok' });
     assert.equal(promptTokens(answer), 23);
     const [found] = await requestFindings(proxied);
@@ -202,12 +194,12 @@ describe('numbers of Gemma 3', { skip }, () => {
 
   it('rejects it in strict mode, and the engine sees no request', async (t) => {
     const { gated, proxied } = await openGated(t, (await gemma3.server()).url, { MODE: 'strict' });
-    const answer = await complete(proxied, { prompt: await renderedByClient(proxied) });
+    const answer = await completeText(proxied, { prompt: renderedByClient });
     assert.equal(answer.status, 400);
     assert.deepEqual(answer.said, { action: 'reject', findings: 'double-bos;literal', inspection: 'ok' });
     assert.equal((answer.json['error'] as { code: unknown }).code, 'double_bos');
     await settled(proxied, 1);
-    assert.equal(gated.count('/completion'), 0);
+    assert.equal(gated.count(expected.text.path), 0);
     assert.equal(await proxied.metric('tokenweir_requests_total', { action: 'reject' }), 1);
     assert.equal(await proxied.metric('tokenweir_replies_total', { outcome: 'rejected' }), 1);
     assert.equal(await proxied.metric('tokenweir_count_checks_total'), 0);
@@ -215,7 +207,7 @@ describe('numbers of Gemma 3', { skip }, () => {
 
   it('rewrites it to 22', async (t) => {
     const proxied = await serve(t, gemma3, { MODE: 'strict', DETECTORS_DOUBLE_BOS_ACTION: 'rewrite' });
-    const answer = await complete(proxied, { prompt: await renderedByClient(proxied) });
+    const answer = await completeText(proxied, { prompt: renderedByClient });
     assert.deepEqual(answer.said, { action: 'rewrite', findings: 'double-bos;literal', inspection: 'ok' });
     assert.equal(promptTokens(answer), 22);
     await settled(proxied, 1);
@@ -226,9 +218,7 @@ describe('numbers of Gemma 3', { skip }, () => {
 
   it('finds nothing in the 22 ids themselves', async (t) => {
     const proxied = await serve(t, gemma3, { MODE: 'strict' });
-    const { json } = await send(`${proxied.url}/apply-template`, { messages: Q });
-    const prompt = await tokenize(proxied, { content: json['prompt'], add_special: true });
-    const answer = await complete(proxied, { prompt });
+    const answer = await completeText(proxied, { prompt: await expected.chatIds(proxied, Q) });
     assert.deepEqual(answer.said, clean);
     assert.equal(promptTokens(answer), 22);
     await settled(proxied, 1);

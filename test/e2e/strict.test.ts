@@ -145,6 +145,18 @@ describe('strict mode does not block the innocent', { skip }, () => {
     });
   });
 
+  for (const [path, body] of [
+    ['/v1/messages', { max_tokens: 1, messages: Q }],
+    ['/v1/responses', { max_output_tokens: 1, input: 'Hi' }],
+  ] as const) {
+    it(`the same on ${path}`, async (t) => {
+      const proxied = await openProxy(t, (await doubling.server()).url, strict);
+      const answer = await send(proxied.url + path, body);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(answer.said, { action: 'pass', findings: 'double-bos;template', inspection: 'ok' });
+    });
+  }
+
   it('unless the operator blocks it always', async (t) => {
     const settings = { MODE: 'strict', DETECTORS_DOUBLE_BOS_REJECT_WHEN: 'always' };
     const { gated, proxied } = await openGated(t, (await doubling.server()).url, settings);

@@ -5,8 +5,8 @@ import { after, describe, it } from 'node:test';
 import type { Engine } from '../../src/engines/engine.ts';
 import { VllmEngine } from '../../src/engines/vllm.ts';
 import { context, idsOf, openAdapter, typed } from '../engines/engine-under-test.ts';
-import { getTime, getWeather, Q, S } from '../support/conversations.ts';
-import { assertHas, chat, clean, learnt, requestFindings, send, settled } from '../support/exchanges.ts';
+import { getWeather, Q } from '../support/conversations.ts';
+import { chat, clean, learnt, send, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { realVllm } from '../support/vllm/real-vllm.ts';
 import { chat as askChat, completion, idsOf as idsByReply } from './asking.ts';
@@ -123,8 +123,6 @@ describe('ids of Qwen3 on a real vLLM', { skip: qwen3.skip }, () => {
 });
 
 describe('the proxy in front of a real vLLM', { skip: qwen3.skip }, () => {
-  const off = { chat_template_kwargs: { enable_thinking: false } };
-
   it('counts as the engine counts', async (t) => {
     const proxied = await openProxy(t, (await qwen3.server()).url);
     assert.deepEqual((await chat(proxied, { messages: Q })).said, clean);
@@ -141,37 +139,5 @@ describe('the proxy in front of a real vLLM', { skip: qwen3.skip }, () => {
     assert.equal(await proxied.metric('tokenweir_count_checks_total', { result: 'absent' }), 1);
     assert.equal(await proxied.metric('tokenweir_model_info', { engine: 'vllm' }), 1);
     await learnt(proxied);
-  });
-
-  it('sees the empty think block as info, and reuses whole blocks only', async (t) => {
-    const proxied = await openProxy(t, (await qwen3.server()).url);
-    for (const messages of S) await chat(proxied, { messages, ...off });
-    await settled(proxied, 3);
-    const findings = await requestFindings(proxied);
-    const expected = [
-      { severity: 'info', culprit: 'template', tokens: { start: 25, end: 26 }, lostTokens: 4 },
-      { severity: 'info', culprit: 'template', tokens: { start: 42, end: 43 }, lostTokens: 4 },
-    ];
-    assert.equal(findings.length, expected.length);
-    for (const [index, members] of expected.entries()) {
-      assertHas(findings[index], { kind: 'prefix-break', cause: 'empty-think-tail', ...members });
-    }
-    // 25 and 42 ids are shared: no block of 32 and one.
-    assert.equal(await proxied.metric('tokenweir_prompt_tokens_reusable_total'), 32);
-    assert.equal(await proxied.metric('tokenweir_count_checks_total', { result: 'match' }), 3);
-  });
-
-  it('sees reordered tools', async (t) => {
-    const proxied = await openProxy(t, (await qwen3.server()).url);
-    const choice = { tool_choice: 'none' };
-    await chat(proxied, { messages: S[0], tools: [getWeather, getTime], ...choice });
-    await chat(proxied, { messages: S[1], tools: [getTime, getWeather], ...choice });
-    await settled(proxied, 2);
-    assertHas((await requestFindings(proxied))[0], {
-      kind: 'prefix-break',
-      cause: 'tools-reordered',
-      culprit: 'client',
-      tokens: { start: 56, end: 57 },
-    });
   });
 });

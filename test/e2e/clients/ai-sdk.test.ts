@@ -13,22 +13,24 @@ import {
 } from 'ai';
 import { z } from 'zod';
 import { assertHas, clean, requestFindings, saidIn, settled } from '../../support/exchanges.ts';
-import { realEngine } from '../../support/real-engine.ts';
-import { bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+import { expected, testedEngine } from '../../support/tested-engine.ts';
+import { bothWays } from './both-ways.ts';
+import { answeringEngine, calling, callingEngine, repeatable, roomForCall } from './calling.ts';
 import { documented } from './documented.ts';
 
-const qwen3 = await realEngine('qwen3');
-const gemma3 = await realEngine('gemma3');
+const qwen3 = await answeringEngine();
+const caller = await callingEngine();
+const gemma3 = await testedEngine('gemma3');
 const { skip } = qwen3;
 
 /** The provider's name is the key of what `providerOptions` adds to the body as it is. */
 const name = 'engine';
 const { temperature, seed, ...extra } = repeatable;
 const short = { temperature, seed, maxOutputTokens: 6, maxRetries: 0, providerOptions: { [name]: extra } };
-const { presence_penalty: presencePenalty, ...preferences } = callingWeather;
-const calling = {
+const { presence_penalty: presencePenalty, ...preferences } = calling.preferences;
+const inclined = {
   ...short,
-  presencePenalty,
+  ...(presencePenalty !== undefined && { presencePenalty }),
   maxOutputTokens: roomForCall,
   providerOptions: { [name]: { ...extra, ...preferences } },
 };
@@ -92,19 +94,19 @@ describe('ai: a conversation', { skip }, () => {
 });
 
 describe('ai: tools', { skip }, () => {
-  const ways = bothWays(qwen3);
+  const ways = bothWays(caller);
 
   it('are called the same, step by step, generated and streamed, with no break', async () => {
-    const asked = { tools, toolChoice: 'required', stopWhen: stepCountIs(2) } as const;
+    const asked = { tools, toolChoice: calling.choice, stopWhen: stepCountIs(2) } as const;
     const calls = await ways.same(async (url) => {
-      const generated = await generateText({ model: chatModel(url), ...calling, ...question, ...asked });
+      const generated = await generateText({ model: chatModel(url), ...inclined, ...question, ...asked });
       const messages: ModelMessage[] = [
         { role: 'user', content: question.prompt },
         ...generated.response.messages,
         { role: 'user', content: 'And now?' },
       ];
       const system = question.system;
-      const streamed = streamText({ model: chatModel(url), ...calling, system, messages, ...asked });
+      const streamed = streamText({ model: chatModel(url), ...inclined, system, messages, ...asked });
       const steps = [...generated.steps, ...(await streamed.steps)];
       return steps.map(({ toolCalls, toolResults, finishReason, usage }) => ({
         toolCalls,
@@ -224,7 +226,7 @@ describe('ai: a stream that is given up', { skip }, () => {
       last = part.type;
     }
     assert.equal(last, 'abort');
-    await server.waitForLog(/cancel task, id_task = \d+/, { from });
+    await expected.givenUp(server, from);
     await settled(ways.proxied(), 1);
     const outcome = { outcome: 'client-aborted' };
     assert.equal(await ways.proxied().metric('tokenweir_replies_total', outcome), 1);

@@ -3,22 +3,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
-import { clean, saidIn, settled } from '../../support/exchanges.ts';
-import { realEngine } from '../../support/real-engine.ts';
-import { all, bothWays, callingWeather, roomForCall } from './both-ways.ts';
+import { assertHas, clean, saidIn, settled } from '../../support/exchanges.ts';
+import { expected } from '../../support/tested-engine.ts';
+import { all, bothWays } from './both-ways.ts';
+import { calling, roomForCall, steadyCallingEngine, steadyEngine } from './calling.ts';
 
-/** The route knows no seed, no biases and no cache option, so the engine itself is started with them. */
-const repeatable = ['--temp', '0', '--seed', '1', '--no-cache-prompt'];
-const penalties = [
-  ...['--presence-penalty', String(callingWeather.presence_penalty)],
-  ...['--repeat-last-n', String(callingWeather.repeat_last_n)],
-];
-const biases = Object.entries(callingWeather.logit_bias).flatMap(([id, bias]) => [
-  '--logit-bias',
-  `${id}+${bias}`,
-]);
-const qwen3 = await realEngine('qwen3', { args: repeatable });
-const calling = await realEngine('qwen3', { args: [...repeatable, ...penalties, ...biases] });
+// The route knows no seed, no biases and no cache option.
+const qwen3 = await steadyEngine();
+const caller = await steadyCallingEngine();
 const { skip } = qwen3;
 
 const short = { model: 'qwen3', max_tokens: 6, system: 'You are terse.' };
@@ -41,7 +33,7 @@ describe('@anthropic-ai/sdk: messages', { skip }, () => {
         .finalMessage(),
     );
     assert.deepEqual(final.content, whole.content);
-    const events = await ways.same(async (url) =>
+    const events = await ways.samePieces(async (url) =>
       all(await client(url).messages.create({ ...short, messages: question, stream: true })),
     );
     assert.equal(events.at(-1)?.type, 'message_stop');
@@ -92,10 +84,10 @@ const tools: Anthropic.Tool[] = [
 ];
 
 describe('@anthropic-ai/sdk: tools', { skip }, () => {
-  const ways = bothWays(calling);
+  const ways = bothWays(caller);
 
   it('gets the same call in pieces as whole, and its result is no break', async () => {
-    const asking = { ...short, max_tokens: roomForCall, tools, tool_choice: { type: 'any' as const } };
+    const asking = { ...short, max_tokens: roomForCall, tools, tool_choice: { type: calling.anyTool } };
     const history = await ways.same(async (url) => {
       const { messages } = client(url);
       const history: Anthropic.MessageParam[] = [...question];
@@ -138,7 +130,7 @@ describe('@anthropic-ai/sdk: headers and errors', { skip }, () => {
     await assert.rejects(asking, (error) => {
       assert.ok(error instanceof APIError);
       assert.equal(error.status, 400);
-      assert.match(error.message, /All non-assistant messages must contain 'content'/);
+      assertHas((error.error as { error: Record<string, unknown> }).error, expected.withoutContent.error);
       return true;
     });
   });
@@ -152,7 +144,7 @@ describe('@anthropic-ai/sdk: headers and errors', { skip }, () => {
       messages: question,
     });
     for await (const event of stream) if (event.type === 'content_block_delta') break;
-    await server.waitForLog(/cancel task, id_task = \d+/, { from });
+    await expected.givenUp(server, from);
     await settled(ways.proxied(), 4);
     assert.equal(await ways.proxied().metric('tokenweir_replies_total', { outcome: 'client-aborted' }), 1);
   });

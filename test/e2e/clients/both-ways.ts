@@ -1,38 +1,11 @@
-// The same question to the engine itself and through the proxy, by a real client; what makes a model of random weights
-// answer the same each time, and call a tool. Never looks at what the proxy says: tests do.
+// The same question to the engine itself and through the proxy, by a real client. Never looks at what the proxy says: tests
+// do.
 import assert from 'node:assert/strict';
 import { before, after } from 'node:test';
 import { requestFindings, settled } from '../../support/exchanges.ts';
 import { proxy, type ProxiedEngine } from '../../support/proxied-engine.ts';
 import type { RealEngine } from '../../support/real-engine.ts';
-
-/** Greedy, and never from the cache: a prompt computed in other portions gives other last digits, so other words. */
-export const repeatable = { temperature: 0, seed: 1, cache_prompt: false } as const;
-
-/**
- * Makes Qwen3 with any weights write exactly `get_weather` with `{"city": "Oslo"}`, where the engine's grammar lets it
- * choose: by preference of the call's own tokens. The penalty is on the last token only, so that the opening marker,
- * which free text may repeat for ever, comes once.
- */
-export const callingWeather = {
-  presence_penalty: 30,
-  repeat_last_n: 1,
-  logit_bias: {
-    '151645': 100, // <|im_end|>, which the grammar allows after a whole call only
-    '151657': 60, // <tool_call>
-    '198': 45, // the line break that belongs to it
-    ...Object.fromEntries(
-      // {" name ": " get _weather ", arguments {" city Os lo "}} </tool_call>
-      [4913, 606, 788, 330, 455, 69364, 497, 16370, 5212, 8926, 28867, 385, 95642, 151658].map((id) => [
-        id,
-        20,
-      ]),
-    ),
-  },
-};
-
-/** Room for one call, which takes about 25 tokens. */
-export const roomForCall = 60;
+import { expected } from '../../support/tested-engine.ts';
 
 export interface BothWays {
   /** Through the proxy, with the path that clients call the base URL. */
@@ -43,6 +16,8 @@ export interface BothWays {
    * @param ask asks at a base URL; may ask several times
    */
   readonly same: <T>(ask: (baseUrl: string) => Promise<T>) => Promise<T>;
+  /** The same for the pieces of a stream; by what they say together where the engine cuts no two replies alike. */
+  readonly samePieces: <T>(ask: (baseUrl: string) => Promise<T[]>) => Promise<T[]>;
   /** Fails unless so many exchanges settled, the engine counted each as we did, and no finding is above info. */
   readonly assertClean: (exchanges: number) => Promise<void>;
 }
@@ -56,15 +31,17 @@ export function bothWays(engine: RealEngine, settings: Readonly<Record<string, s
   });
   after(() => opened?.proxied.close());
   const open = (): NonNullable<typeof opened> => opened ?? assert.fail('asked before the tests began');
+  const both = async <T>(ask: (baseUrl: string) => Promise<T>, shown: (answer: T) => unknown): Promise<T> => {
+    const direct = await ask(`${open().direct}/v1`);
+    const proxied = await ask(`${open().proxied.url}/v1`);
+    assert.deepEqual(withoutIdsAndTimes(shown(proxied)), withoutIdsAndTimes(shown(direct)));
+    return proxied;
+  };
   return {
     baseUrl: () => `${open().proxied.url}/v1`,
     proxied: () => open().proxied,
-    same: async (ask) => {
-      const direct = await ask(`${open().direct}/v1`);
-      const proxied = await ask(`${open().proxied.url}/v1`);
-      assert.deepEqual(withoutIdsAndTimes(proxied), withoutIdsAndTimes(direct));
-      return proxied;
-    },
+    same: (ask) => both(ask, (answer) => answer),
+    samePieces: (ask) => both(ask, expected.cutsAlike ? (pieces) => pieces : saidTogether),
     assertClean: async (exchanges) => {
       const { proxied } = open();
       await settled(proxied, exchanges);
@@ -94,4 +71,25 @@ const volatile = new Set([
 function withoutIdsAndTimes(value: unknown): unknown {
   const text = JSON.stringify(value, (key, member: unknown) => (volatile.has(key) ? undefined : member));
   return JSON.parse(text) as unknown;
+}
+
+/** By kind of piece and place in it: texts that come bit by bit joined, else what was said last. */
+function saidTogether(pieces: readonly unknown[]): object {
+  const said = new Map<string, unknown>();
+  for (const piece of pieces) {
+    const { type = '' } = piece as { readonly type?: string };
+    for (const [place, value] of leavesOf(piece, type)) {
+      const before = said.get(place);
+      const isBit = typeof value === 'string' && typeof before === 'string' && /delta|text/.test(place);
+      said.set(place, isBit && !/\.(type|role)$/.test(place) ? before + value : value);
+    }
+  }
+  return Object.fromEntries([...said].filter(([place]) => !place.endsWith('.sequence_number')));
+}
+
+function leavesOf(value: unknown, place: string): (readonly [string, unknown])[] {
+  if (value === null || typeof value !== 'object') return [[place, value]];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    volatile.has(name) ? [] : leavesOf(inner, `${place}.${name}`),
+  );
 }

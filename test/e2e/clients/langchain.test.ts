@@ -13,12 +13,14 @@ import { tool } from '@langchain/core/tools';
 import { ChatOpenAI, OpenAI } from '@langchain/openai';
 import { z } from 'zod';
 import { settled } from '../../support/exchanges.ts';
-import { realEngine } from '../../support/real-engine.ts';
-import { all, bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+import { expected, testedEngine } from '../../support/tested-engine.ts';
+import { all, bothWays } from './both-ways.ts';
+import { answeringEngine, calling, callingEngine, repeatable, roomForCall } from './calling.ts';
 import { documented } from './documented.ts';
 
-const qwen3 = await realEngine('qwen3');
-const gemma3 = await realEngine('gemma3');
+const qwen3 = await answeringEngine();
+const caller = await callingEngine();
+const gemma3 = await testedEngine('gemma3');
 const { skip } = qwen3;
 
 const { temperature, ...extra } = repeatable;
@@ -94,13 +96,13 @@ describe('langchain: a conversation', { skip }, () => {
 });
 
 describe('langchain: tools', { skip }, () => {
-  const ways = bothWays(qwen3);
+  const ways = bothWays(caller);
 
   it('are called the same, invoked and streamed, and their results are no break', async () => {
     const answers = await ways.same(async (url) => {
-      const model = chat(url, { maxTokens: roomForCall, more: callingWeather }).bindTools(
+      const model = chat(url, { maxTokens: roomForCall, more: calling.preferences }).bindTools(
         [getWeather, getTime],
-        { tool_choice: 'required' },
+        { tool_choice: calling.choice },
       );
       const messages: BaseMessage[] = [...question];
       const given = [];
@@ -182,7 +184,7 @@ describe('langchain: a stream that is given up', { skip }, () => {
         if (content !== '') leaving.abort();
       }
     });
-    await server.waitForLog(/cancel task, id_task = \d+/, { from });
+    await expected.givenUp(server, from);
     await settled(ways.proxied(), 1);
     const outcome = { outcome: 'client-aborted' };
     assert.equal(await ways.proxied().metric('tokenweir_replies_total', outcome), 1);

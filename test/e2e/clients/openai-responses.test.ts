@@ -4,10 +4,11 @@ import { describe, it } from 'node:test';
 import OpenAI from 'openai';
 import type { FunctionTool, ResponseInput } from 'openai/resources/responses/responses';
 import { clean, saidIn } from '../../support/exchanges.ts';
-import { realEngine } from '../../support/real-engine.ts';
-import { all, bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+import { all, bothWays } from './both-ways.ts';
+import { answeringEngine, calling, callingEngine, repeatable, roomForCall } from './calling.ts';
 
-const qwen3 = await realEngine('qwen3');
+const qwen3 = await answeringEngine();
+const caller = await callingEngine();
 const { skip } = qwen3;
 
 const short = { model: 'qwen3', instructions: 'You are terse.', max_output_tokens: 6, ...repeatable };
@@ -23,7 +24,7 @@ describe('openai: responses', { skip }, () => {
   it('gets the same answers as from the engine, whole and in pieces', async () => {
     const whole = await ways.same((url) => client(url).responses.create({ ...short, input }));
     assert.equal(whole.usage?.input_tokens, 25);
-    const events = await ways.same(async (url) =>
+    const events = await ways.samePieces(async (url) =>
       all(await client(url).responses.create({ ...short, input, stream: true })),
     );
     const text = events
@@ -73,15 +74,15 @@ const getWeather: FunctionTool = {
 };
 
 describe('openai: responses with tools', { skip }, () => {
-  const ways = bothWays(qwen3);
+  const ways = bothWays(caller);
 
   it('gets the same call in pieces as whole, and its result is no break', async () => {
     const asking = {
       ...short,
-      ...callingWeather,
+      ...calling.preferences,
       max_output_tokens: roomForCall,
       tools: [getWeather],
-      tool_choice: 'required' as const,
+      tool_choice: calling.choice,
     };
     const history = await ways.same(async (url) => {
       const { responses } = client(url);

@@ -6,12 +6,14 @@ import type { RunnableToolFunction } from 'openai/lib/RunnableFunction';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { Q } from '../../support/conversations.ts';
 import { clean, requestFindings, saidIn, settled } from '../../support/exchanges.ts';
-import { realEngine } from '../../support/real-engine.ts';
-import { all, bothWays, callingWeather, repeatable, roomForCall } from './both-ways.ts';
+import { expected, testedEngine } from '../../support/tested-engine.ts';
+import { all, bothWays } from './both-ways.ts';
+import { answeringEngine, calling, callingEngine, repeatable, roomForCall } from './calling.ts';
 import { documented } from './documented.ts';
 
-const qwen3 = await realEngine('qwen3');
-const gemma3 = await realEngine('gemma3');
+const qwen3 = await answeringEngine();
+const caller = await callingEngine();
+const gemma3 = await testedEngine('gemma3');
 const { skip } = qwen3;
 
 const model = 'qwen3';
@@ -56,7 +58,7 @@ describe('openai: chat', { skip }, () => {
       client(url).chat.completions.create({ ...short, messages: messagesQ, n: 2 }),
     );
     assert.equal(two.choices.length, 2);
-    const pieces = await ways.same(async (url) => {
+    const pieces = await ways.samePieces(async (url) => {
       const stream = await client(url).chat.completions.create({
         ...short,
         messages: messagesQ,
@@ -95,18 +97,22 @@ describe('openai: a conversation', { skip }, () => {
 });
 
 describe('openai: tools', { skip }, () => {
-  const ways = bothWays(qwen3);
-  const calling = { ...short, ...callingWeather, max_completion_tokens: roomForCall, tools };
+  const ways = bothWays(caller);
+  const asking = {
+    ...short,
+    ...calling.preferences,
+    max_completion_tokens: roomForCall,
+    tools,
+    tool_choice: calling.choice,
+  };
 
   it('gets the same call in pieces as whole, and its result is no break', async () => {
     const messages = await ways.same(async (url) => {
       const { completions } = client(url).chat;
       const history: ChatCompletionMessageParam[] = [...messagesQ];
       for (const ask of [
-        async () =>
-          (await completions.create({ ...calling, messages: history, tool_choice: 'required' })).choices[0]!
-            .message,
-        () => completions.stream({ ...calling, messages: history, tool_choice: 'required' }).finalMessage(),
+        async () => (await completions.create({ ...asking, messages: history })).choices[0]!.message,
+        () => completions.stream({ ...asking, messages: history }).finalMessage(),
       ]) {
         const message = await ask();
         const [call] = message.tool_calls ?? [];
@@ -125,7 +131,7 @@ describe('openai: tools', { skip }, () => {
     const before = await ways.proxied().metric('tokenweir_replies_total');
     const messages = await ways.same(async (url) => {
       const runner = client(url).chat.completions.runTools(
-        { ...calling, messages: messagesQ, tools: [runnableWeather], tool_choice: 'required' },
+        { ...asking, messages: messagesQ, tools: [runnableWeather] },
         { maxChatCompletions: 2 },
       );
       await runner.done();
@@ -164,7 +170,7 @@ describe('openai: the raw route', { skip }, () => {
   it('gets the same text, whole and in pieces, and is told of the missing markers', async () => {
     const prompted = { ...raw, prompt: '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n' };
     const whole = await ways.same((url) => client(url).completions.create(prompted));
-    const pieces = await ways.same(async (url) =>
+    const pieces = await ways.samePieces(async (url) =>
       all(await client(url).completions.create({ ...prompted, stream: true })),
     );
     assert.equal(pieces.map(({ choices }) => choices[0]?.text).join(''), whole.choices[0]?.text);
@@ -208,7 +214,7 @@ describe('openai: a stream that is given up', { skip }, () => {
       stream: true,
     });
     for await (const piece of stream) if (piece.choices[0]?.delta.content) break;
-    await server.waitForLog(/cancel task, id_task = \d+/, { from });
+    await expected.givenUp(server, from);
     await settled(ways.proxied(), 1);
     const outcomes = { outcome: 'client-aborted' };
     assert.equal(await ways.proxied().metric('tokenweir_replies_total', outcomes), 1);

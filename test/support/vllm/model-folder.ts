@@ -1,5 +1,5 @@
-// A model in Hugging Face's format that vLLM serves without a GPU: random weights behind a family's real tokenizer and
-// chat template. It writes nonsense, but its ids, counts and cache are the engine's own.
+// Models in Hugging Face's format that vLLM serves without a GPU, behind a family's real tokenizer and chat template: with
+// random weights, which write nonsense, or with weights that write one text. Ids, counts and cache are the engine's own.
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cached } from '../cached.ts';
@@ -25,18 +25,43 @@ const seed = 0x7eed;
 
 /** The path of a folder (16–34 MB and the tokenizer) with `config.json`, weights and tokenizer; its last part is the family's name. */
 export function modelFolder(family: Family): Promise<string> {
-  return cached(`hf-${modelVersion}/${family}`, async (path) => {
+  return folderOf(`hf-${modelVersion}`, family, () => tensorsOf(traits[family].vocabulary));
+}
+
+/**
+ * Qwen3 that calls `get_weather` for Oslo as its answer to whatever ends with a line break, as its generation prompt does:
+ * each of these tokens has the next one as its likeliest, whatever stands before.
+ */
+export function callingModelFolder(): Promise<string> {
+  return folderOf(`hf-${modelVersion}-calling`, 'qwen3', () => chainOf(weatherCall));
+}
+
+/** No id twice: what comes next is told by the last one alone. */
+const weatherCall = [
+  198, // the line break
+  151_657, // <tool_call>
+  // {" name ":" get _weather "," arguments ":{" city ": ␠" Os lo "}}
+  ...[4913, 606, 3252, 455, 69_364, 2198, 16_370, 22_317, 8926, 788, 330, 28_867, 385, 30_975],
+  151_658, // </tool_call>
+  151_645, // <|im_end|>
+];
+
+function folderOf(folder: string, family: Family, weights: () => readonly SafeTensor[]): Promise<string> {
+  return cached(`${folder}/${family}`, async (path) => {
     await mkdir(path);
+    const tensors = weights();
+    // The output's weights are the embedding's unless the model has its own.
+    const tied = !tensors.some(({ name }) => name === 'lm_head.weight');
     await Promise.all([
-      writeFile(join(path, 'config.json'), JSON.stringify(configOf(family), undefined, 2)),
-      writeSafetensors(join(path, 'model.safetensors'), tensorsOf(traits[family].vocabulary)),
+      writeFile(join(path, 'config.json'), JSON.stringify(configOf(family, tied), undefined, 2)),
+      writeSafetensors(join(path, 'model.safetensors'), tensors),
       copyFile(packageFile(family, 'tokenizer'), join(path, 'tokenizer.json')),
       copyFile(packageFile(family, 'tokenizer_config'), join(path, 'tokenizer_config.json')),
     ]);
   });
 }
 
-function configOf(family: Family): object {
+function configOf(family: Family, tied: boolean): object {
   const { vocabulary, bos, eos } = traits[family];
   return {
     architectures: ['LlamaForCausalLM'],
@@ -51,8 +76,7 @@ function configOf(family: Family): object {
     max_position_embeddings: context,
     rms_norm_eps: 1e-6,
     rope_theta: 10_000,
-    // No weights for the output: it uses the embedding.
-    tie_word_embeddings: true,
+    tie_word_embeddings: tied,
     torch_dtype: 'float16',
     vocab_size: vocabulary,
     bos_token_id: bos,
@@ -82,4 +106,21 @@ function tensorsOf(vocabulary: number): SafeTensor[] {
     ...['q', 'k', 'v', 'o'].map((part) => matrix(`layers.0.self_attn.${part}_proj`, width)),
     ...['gate', 'up', 'down'].map((part) => matrix(`layers.0.mlp.${part}_proj`, width)),
   ];
+}
+
+/** Only the embedding tells what comes next: the layer adds nothing, and a token's row of the output is its forerunner's. */
+function chainOf(ids: readonly number[]): SafeTensor[] {
+  const { vocabulary } = traits.qwen3;
+  const rowBytes = 2 * width;
+  const silent = new Set(['model.layers.0.self_attn.o_proj.weight', 'model.layers.0.mlp.down_proj.weight']);
+  const tensors = tensorsOf(vocabulary).map((tensor) =>
+    silent.has(tensor.name) ? { ...tensor, data: new Uint8Array(tensor.data.length) } : tensor,
+  );
+  const embedding = tensors[0]?.data ?? new Uint8Array();
+  const output = new Uint8Array(embedding.length);
+  for (const [index, id] of ids.slice(1).entries()) {
+    const before = (ids[index] ?? 0) * rowBytes;
+    output.set(embedding.subarray(before, before + rowBytes), id * rowBytes);
+  }
+  return [...tensors, { name: 'lm_head.weight', shape: [vocabulary, width], type: 'F16', data: output }];
 }

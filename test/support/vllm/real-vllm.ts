@@ -12,11 +12,15 @@ export interface RealVllm {
   server(): Promise<Vllm>;
 }
 
+/** A model family, or a named function that gives the path of a model's folder. */
+type Model = Family | (() => Promise<string>);
+
+const engines = new Map<string, RealVllm>();
 let said = false;
 
 /**
- * A real vLLM with a random-weight model for the tests of one file: one per file, so that two never run at once where
- * files are tested one after the other. Call it at the top of the file:
+ * A real vLLM with a random-weight model for the tests of one file, started once per family and options. Call it at the
+ * top of the file:
  *
  *     const engine = await realVllm('qwen3');
  *     describe('…', { skip: engine.skip }, () => {
@@ -26,10 +30,17 @@ let said = false;
  * Only `npm run test:vllm` starts one: it takes minutes and gigabytes, so `npm test` skips these tests even where vLLM
  * is installed, and says so in one line.
  */
-export async function realVllm(family: Family, options: Omit<VllmOptions, 'model'> = {}): Promise<RealVllm> {
+export async function realVllm(model: Model, options: Omit<VllmOptions, 'model'> = {}): Promise<RealVllm> {
   if (process.env['TOKENWEIR_TEST_LIVE_VLLM'] !== '1') return absent('run them with npm run test:vllm');
   const vllm = await findVllm();
   if ('missing' in vllm) return absent(vllm.missing);
+  const key = JSON.stringify([typeof model === 'string' ? model : model.name, options]);
+  const known = engines.get(key) ?? lazyEngine(model, options);
+  engines.set(key, known);
+  return known;
+}
+
+function lazyEngine(model: Model, options: Omit<VllmOptions, 'model'>): RealVllm {
   let starting: Promise<Vllm> | undefined;
   after(async () => {
     // One that failed to start has told the test that asked for it.
@@ -38,7 +49,9 @@ export async function realVllm(family: Family, options: Omit<VllmOptions, 'model
   return {
     skip: false,
     server: () => {
-      starting ??= modelFolder(family).then((model) => startVllm({ ...options, model }));
+      starting ??= (typeof model === 'string' ? modelFolder(model) : model()).then((folder) =>
+        startVllm({ ...options, model: folder }),
+      );
       return starting;
     },
   };

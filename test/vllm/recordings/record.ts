@@ -1,4 +1,4 @@
-// Records real replies of a vLLM as fixtures: `node --import tsx test/vllm/recordings/record.ts [FAMILY …]`.
+// Records real replies of a vLLM as fixtures: `npm run record:vllm [-- FAMILY …]`.
 // A fixture is one line of JSON (what was asked, status, headers), an empty line, and the reply's bytes.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

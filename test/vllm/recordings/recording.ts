@@ -1,4 +1,4 @@
-// Reads a recorded reply of a real vLLM. Re-record with `node --import tsx test/vllm/recordings/record.ts`.
+// Reads a recorded reply of a real vLLM. Recorded anew by `npm run record:vllm`.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Family } from '../../support/gguf/families.ts';
