@@ -4,9 +4,9 @@ import type { Finding, FindingKind, Severity } from '../exchange/finding.ts';
 
 /**
  * The input that must be known before a detector is asked; where it is unknown the runner skips it with the reason.
- * `answer` is a reply or the engine's error in its place.
+ * `facts` are those of the model, without any prompt; `answer` is a reply or the engine's error in its place.
  */
-export type Need = 'head' | 'rendered' | 'ids' | 'session' | 'reply' | 'answer';
+export type Need = 'facts' | 'head' | 'rendered' | 'ids' | 'session' | 'reply' | 'answer';
 
 export interface Detector {
   readonly kind: FindingKind;

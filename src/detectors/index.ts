@@ -14,6 +14,7 @@ import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
 import { runawayReply } from './runaway-reply.ts';
 import { stringifiedPrompt } from './stringified-prompt.ts';
+import { templateMissing } from './template-missing.ts';
 import { trailingAssistant } from './trailing-assistant.ts';
 import { unwantedBos } from './unwanted-bos.ts';
 
@@ -32,6 +33,7 @@ export const detectors: readonly Detector[] = [
   rawPrompt,
   runawayReply,
   stringifiedPrompt,
+  templateMissing,
   trailingAssistant,
   unwantedBos,
 ];

@@ -63,6 +63,7 @@ interface NeedState {
 function needState(need: Need, exchange: Exchange): NeedState {
   if (need === 'reply' || need === 'answer') return replyState(need, exchange);
   if (exchange.facts === undefined) return { ask: false, reason: inspectionReason(exchange) };
+  if (need === 'facts') return { ask: true };
   if (need === 'session') {
     // A batch of prompts has no session, and is then not skipped: there is nothing that could have been known.
     if (exchange.session !== undefined) return { ask: true };

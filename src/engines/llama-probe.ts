@@ -7,6 +7,7 @@ import { fingerprint, templateFacts } from './fingerprint.ts';
 import { llamaIgnoredFields } from './llama-ignored-fields.ts';
 import type { LlamaOracle } from './llama-oracle.ts';
 import type { LlamaProps } from './llama-props.ts';
+import { llamaTemplateOrigin } from './llama-template-origin.ts';
 import { OracleFailure } from './oracle-failure.ts';
 
 /** While it stays the same, facts hold. */
@@ -46,6 +47,7 @@ export async function probeLlama(
   return {
     ...rest,
     ...templateFacts(props.template),
+    ...llamaTemplateOrigin(props.template, probed),
     modelName: routed ?? props.modelAlias,
     identity: signatureOf(props),
     engine: 'llama-server',

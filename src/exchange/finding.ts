@@ -26,6 +26,7 @@ export const findingKinds = [
   'raw-prompt',
   'runaway-reply',
   'stringified-prompt',
+  'template-missing',
   'trailing-assistant',
   'unwanted-bos',
 ] as const;

@@ -31,6 +31,14 @@ export interface IgnoredField {
   readonly instead: string;
 }
 
+/**
+ * What shows that the served template is not the model's own. `none`: there is none, and the engine refuses chats;
+ * `default`: the engine's own, which it takes where the model has none and where it is told to; `name`: the name of a
+ * template in place of one.
+ */
+export const templateOrigins = ['none', 'default', 'name'] as const;
+export type TemplateOrigin = (typeof templateOrigins)[number];
+
 /** Text and ids at a prompt's end. */
 export interface Tail {
   readonly text: string;
@@ -54,6 +62,8 @@ export interface ModelFacts {
   /** Short hash of the chat template; '' if the model has none. */
   readonly templateHash: string;
   readonly templateFirstLine: string;
+  /** Absent where the engine shows nothing that speaks against the model's own. */
+  readonly templateOrigin?: TemplateOrigin;
   readonly templateWritesDate: boolean;
   readonly bos?: Marker;
   /** Whether a rendered conversation starts with BOS by the template's doing; absent if there is none, or not to be told. */

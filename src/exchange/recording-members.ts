@@ -16,6 +16,7 @@ import {
 } from './json-shape.ts';
 import {
   ignoredEffects,
+  templateOrigins,
   type IgnoredField,
   type Marker,
   type ModelFacts,
@@ -53,6 +54,7 @@ const modelFacts = object({
   modelPath: text,
   templateHash: text,
   templateFirstLine: text,
+  templateOrigin: optional(oneOf(templateOrigins)),
   templateWritesDate: flag,
   bos: optional(marker),
   templateWritesBos: optional(flag),

@@ -68,6 +68,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'raw-prompt': ['info', 'warning'],
   'runaway-reply': ['info', 'warning'],
   'stringified-prompt': ['warning'],
+  'template-missing': ['warning', 'error'],
   'trailing-assistant': ['info', 'warning'],
   'unwanted-bos': ['info', 'warning'],
 };

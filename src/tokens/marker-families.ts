@@ -128,3 +128,19 @@ export const familyMarkers: readonly string[] = [
     ]),
   ),
 ].filter((text) => text.trim() !== '');
+
+/** Families whose markers are tokens wherever a model was trained on them: that one is no token then says something. */
+const tokenFamilies = markerFamilies.filter(({ alsoText }) => !alsoText);
+
+/** The family that opens turns as this text does; undefined for one that is not here, or that some models have as text. */
+export function familyOpening(opening: string): MarkerFamily | undefined {
+  return tokenFamilies.find(({ openings }) => openings.some(({ start }) => opening.includes(start)));
+}
+
+/** The families of which a vocabulary has both what opens a turn and what ends one. */
+export function familiesAmong(tokens: ReadonlySet<string>): readonly MarkerFamily[] {
+  return tokenFamilies.filter(
+    ({ openings, ends }) =>
+      openings.some(({ start }) => tokens.has(start)) && ends.some((end) => tokens.has(end)),
+  );
+}

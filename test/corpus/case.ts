@@ -32,6 +32,8 @@ const caseShape = z.strictObject({
   what: z.string(),
   /** A real llama-server with this family's vocabulary and template, or with a model of the case's own. */
   engine: z.union([z.enum(['qwen3', 'gemma3', 'llama3.1']), byteModel]),
+  /** Options of the server, as the report's has them. */
+  args: z.array(z.string()).exactOptional(),
   /** Context of each request in tokens; default 32768. */
   contextTokens: z.int().exactOptional(),
   requests: z

@@ -22,12 +22,12 @@ const aboutReplies: readonly string[] = ['output-truncated', 'runaway-reply'];
 export class CorpusEngines {
   readonly #servers = new Map<string, Promise<LlamaServer>>();
 
-  serverOf({ engine, contextTokens = 32_768 }: CorpusCase): Promise<LlamaServer> {
-    const key = JSON.stringify([engine, contextTokens]);
+  serverOf({ engine, args: options = [], contextTokens = 32_768 }: CorpusCase): Promise<LlamaServer> {
+    const key = JSON.stringify([engine, options, contextTokens]);
     const known = this.#servers.get(key);
     if (known !== undefined) return known;
     const file = typeof engine === 'string' ? modelFile(engine) : byteModelFile(engine);
-    const args = ['--parallel', '1', '--ctx-size', String(contextTokens)];
+    const args = ['--parallel', '1', '--ctx-size', String(contextTokens), ...options];
     const server = file.then((model) => startLlamaServer({ model, args }));
     this.#servers.set(key, server);
     return server;

@@ -23,6 +23,10 @@ testDetector(rawPrompt, {
       exchange: raw({ prompt: 'Once upon a time' }, { facts: factsOf.base }),
     },
     {
+      name: "a model without one, which the engine's default has taken the place of",
+      exchange: raw({ prompt: 'Once upon a time' }, { facts: factsOf.defaultTemplate }),
+    },
+    {
       name: 'a model that is configured as base',
       exchange: raw({ prompt: question }, { modelKind: 'base' }),
     },
@@ -77,6 +81,11 @@ testDetector(rawPrompt, {
     },
   ],
   found: [
+    {
+      name: "the engine's default, for a model that is configured as instruct",
+      exchange: raw({ prompt: question }, { facts: factsOf.defaultTemplate, modelKind: 'instruct' }),
+      findings: [{ cause: 'plain-text', severity: 'warning' }],
+    },
     {
       name: 'plain text',
       exchange: raw({ prompt: question, max_tokens: 256 }),

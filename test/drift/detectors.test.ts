@@ -29,6 +29,7 @@ const pinnedSeverities = {
   'raw-prompt': 'warning',
   'runaway-reply': 'warning',
   'stringified-prompt': 'warning',
+  'template-missing': 'error',
   'trailing-assistant': 'warning',
   'unwanted-bos': 'warning',
 };

@@ -100,6 +100,38 @@ export const factsOf = {
   },
   /** A model without a chat template. */
   base: { ...noFacts, bos: { text: '<s>', id: 1 }, addedPrefix: { chat: [1], completion: [1] } },
+  /** A model file without a template, as llama-server serves it: ChatML in a vocabulary that does not know it. */
+  defaultTemplate: {
+    ...noFacts,
+    templateOrigin: 'default',
+    bos: { text: '<s>', id: 1 },
+    addedPrefix: { chat: [1], completion: [1] },
+    markers: [
+      { text: '</s>', id: 2 },
+      { text: '<s>', id: 1 },
+    ],
+    generationPrompt: { text: '<|im_start|>assistant\n', ids: [60, 124, 105, 62, 97, 10] },
+    turnEnds: ['<|im_end|>'],
+    roleMarkers: [
+      { role: 'system', opening: '<|im_start|>system\n' },
+      { role: 'user', opening: '<|im_start|>user\n' },
+      { role: 'assistant', opening: '<|im_start|>assistant\n' },
+    ],
+  },
+  /** Turns in plain words, as RWKV's are. */
+  plainTurns: {
+    ...noFacts,
+    eos: { text: '</s>', id: 2 },
+    markers: [
+      { text: '</s>', id: 2 },
+      { text: '<s>', id: 1 },
+    ],
+    generationPrompt: { text: 'Assistant:', ids: [5, 6] },
+    roleMarkers: [
+      { role: 'user', opening: 'User: ' },
+      { role: 'assistant', opening: 'Assistant: ' },
+    ],
+  },
   /** The two different preamble tokens of GLM; the vocabulary names no BOS. */
   glm: {
     ...noFacts,

@@ -45,6 +45,7 @@ export const detectors = section({
   'raw-prompt': detector('raw-prompt').prefault({}),
   'runaway-reply': detector('runaway-reply').prefault({}),
   'stringified-prompt': detector('stringified-prompt').prefault({}),
+  'template-missing': detector('template-missing').prefault({}),
   'trailing-assistant': detector('trailing-assistant').prefault({}),
   'unwanted-bos': detector('unwanted-bos').prefault({}),
 } satisfies Record<FindingKind, z.ZodType>).prefault({});

@@ -30,10 +30,14 @@ interface PlainPrompt extends PlacedPrompt {
   readonly text: string;
 }
 
-/** The prompts that an instruct model is to answer; [] for base models, chats and scoring. */
+/**
+ * The prompts that an instruct model is to answer; [] for base models, chats and scoring. A template that the engine
+ * brings along is no sign of an instruct model: base models' files have none.
+ */
 function promptsToAnswer({ route, request, facts, modelKind }: Exchange): PlacedPrompt[] {
   if (route.kind !== 'completion' || request?.kind !== 'completion' || facts === undefined) return [];
   if (modelKind === 'base' || facts.roleMarkers.length === 0 || isScoring(request)) return [];
+  if (modelKind === undefined && facts.templateOrigin !== undefined) return [];
   return request.prompts.map((prompt, promptIndex) => ({ prompt, promptIndex }));
 }
 
