@@ -1,6 +1,6 @@
 /** What the configuration comes to for one detector or one request. Pure; the policy and the runner ask here. */
 import type { Action } from '../exchange/exchange.ts';
-import type { FindingKind, Severity } from '../exchange/finding.ts';
+import { findingKinds, type FindingKind, type Severity } from '../exchange/finding.ts';
 import type { RouteKind } from '../exchange/route.ts';
 import { strictActions } from './detector-actions.ts';
 import type { Config } from './schema.ts';
@@ -9,6 +9,26 @@ import type { Config } from './schema.ts';
 export function effectiveAction(config: Config, kind: FindingKind): Action {
   if (config.mode === 'observe') return 'pass';
   return config.detectors[kind].action ?? strictActions[kind] ?? 'pass';
+}
+
+/** The kinds whose findings hold a request back: none in observe mode. */
+export function blockingKinds(config: Config): ReadonlySet<FindingKind> {
+  return new Set(findingKinds.filter((kind) => effectiveAction(config, kind) !== 'pass'));
+}
+
+/** What holds for the findings of each of them. */
+export function effectiveRules(
+  config: Config,
+): Readonly<
+  Partial<Record<FindingKind, { readonly action: Action; readonly rejectWhen?: 'client' | 'always' }>>
+> {
+  const { rejectWhen } = config.detectors['double-bos'];
+  return Object.fromEntries(
+    [...blockingKinds(config)].map((kind) => [
+      kind,
+      { action: effectiveAction(config, kind), ...(kind === 'double-bos' ? { rejectWhen } : {}) },
+    ]),
+  );
 }
 
 /** What becomes of attribution lines: observe mode changes no request. */

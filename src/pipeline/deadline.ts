@@ -1,4 +1,4 @@
-/** Waits for a promise, but not for ever. */
+/** Waiting for promises, but not for ever. */
 
 /** @returns what `work` resolves to, or undefined once `milliseconds` are over; the work itself goes on. */
 export async function deadline<Value>(
@@ -19,4 +19,10 @@ export async function deadline<Value>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** @returns a function that tells how many of the milliseconds are left; negative once they are over. */
+export function countdown(milliseconds: number): () => number {
+  const started = performance.now();
+  return () => milliseconds - (performance.now() - started);
 }

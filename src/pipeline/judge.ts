@@ -2,7 +2,12 @@
  * Detect and decide: what is found in an exchange, what becomes of it, and who is told. Holds the one piece of state
  * that decisions share, the circuit breaker on rejections.
  */
-import { effectiveAction, effectiveAttribution, effectiveSeverity } from '../config/effective.ts';
+import {
+  blockingKinds,
+  effectiveAttribution,
+  effectiveRules,
+  effectiveSeverity,
+} from '../config/effective.ts';
 import type { Config } from '../config/schema.ts';
 import { detectors } from '../detectors/index.ts';
 import { runDetectors } from '../detectors/run.ts';
@@ -11,12 +16,12 @@ import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
 import { findingKinds, type Finding, type FindingKind } from '../exchange/finding.ts';
 import { RejectionBreaker, type BreakerState } from '../policies/breaker.ts';
 import { placedAsSent } from '../policies/attribution.ts';
-import { decide, type PolicyRule } from '../policies/decide.ts';
+import { decide, decideUnrepaired } from '../policies/decide.ts';
 import { rejectFinding, rejectUnknown, type Rejection } from '../policies/rejection.ts';
-import { rewriteBody } from '../policies/rewrite.ts';
 import { repairAttribution, type AttributionRepair } from './attribution-repair.ts';
+import { countdown, deadline } from './deadline.ts';
+import { repairExactly, type ProvenRepair } from './exact-repair.ts';
 import type { FindingPublisher } from './finding-publisher.ts';
-import { proveRepair } from './repair-proof.ts';
 import { stopwatch, type Stages } from './stages.ts';
 import { ToldFacts } from './told-facts.ts';
 
@@ -46,6 +51,8 @@ export interface JudgeParts {
 
 /** How long blocking stays suspended once too much would be rejected. */
 const breakerOpenMs = 60_000;
+
+const late: InspectionResult = { result: 'late' };
 
 export class Judge {
   readonly #parts: JudgeParts;
@@ -154,61 +161,61 @@ export class Judge {
 
   async #decide(exchange: Exchange, reach: Reach, stages: Stages, config: Config): Promise<Judgement> {
     const breaker = this.#breakerFor(config);
-    const decision = decide({
+    const { onUnknown, blockingMs } = config.inspection;
+    let decision = decide({
       mode: config.mode,
       findings: exchange.findings,
       skipped: exchange.skipped,
-      rules: rulesOf(config),
-      onUnknown: config.inspection.onUnknown,
+      rules: effectiveRules(config),
+      onUnknown,
       idsVerified: this.#areIdsVerified(exchange),
       mayReject: breaker.mayReject,
     });
-    breaker.record(decision.blocks);
-    switch (decision.action) {
-      case 'pass':
-        return decision;
-      case 'reject': {
-        const { dialect } = exchange.route;
-        const rejection =
-          'finding' in decision
-            ? rejectFinding(decision.finding, dialect)
-            : rejectUnknown(decision.lacked, dialect);
-        return { action: 'reject', rejection };
+    if (decision.action === 'rewrite') {
+      const repaired = decision.findings;
+      const leftMs = countdown(blockingMs);
+      const repair = await repairExactly(exchange, repaired, stages, leftMs);
+      if (repair.outcome === 'proven') {
+        breaker.record(false);
+        return this.#adopt(exchange, reach, repair, repaired, leftMs, config);
       }
-      case 'rewrite':
-        return this.#rewrite(exchange, reach, decision.findings, stages, config);
+      const lacked = repair.outcome === 'unknown' ? repair.lacked : undefined;
+      if (lacked !== undefined) exchange.skipped = [...exchange.skipped, lacked];
+      decision = decideUnrepaired(lacked, { onUnknown, mayReject: breaker.mayReject });
     }
+    breaker.record(decision.blocks);
+    if (decision.action === 'pass') return decision;
+    const { dialect } = exchange.route;
+    const rejection =
+      'finding' in decision
+        ? rejectFinding(decision.finding, dialect)
+        : rejectUnknown(decision.lacked, dialect);
+    return { action: 'reject', rejection };
   }
 
-  /** Sends the repaired body only if it is proven that it has lost what was found and nothing else. */
-  async #rewrite(
+  /** The repaired request takes the place of the client's: what else is found is found in what the engine gets. */
+  async #adopt(
     exchange: Exchange,
     reach: Reach,
+    { body, rereading }: ProvenRepair,
     repaired: readonly Finding[],
-    stages: Stages,
+    leftMs: () => number,
     config: Config,
   ): Promise<Judgement> {
-    const { request } = exchange;
-    const rewrite = request === undefined ? undefined : rewriteBody(request.body, repaired);
-    const rereading = rewrite === undefined ? undefined : await stages.reread(rewrite.body);
-    if (rewrite === undefined || rereading === undefined) return { action: 'pass' };
-    if (!(await proveRepair(exchange, rereading, repaired, rewrite.proofs))) return { action: 'pass' };
     const whole = rereading.adopt();
     // The ids are no longer those that an earlier repair compared with.
     if (exchange.sent !== undefined) exchange.sent = { ...exchange.sent, ids: undefined };
     if (reach === 'whole') {
-      // What else is found must be found in what the engine gets, not in what the client sent.
       // Facts of the model hold for both, and are not told again; what an earlier repair mended is gone from both.
       exchange.findings = exchange.findings.filter(
         (finding) =>
           finding.fact !== undefined || finding.savedTokens !== undefined || repaired.includes(finding),
       );
       this.#judged.set(exchange, new Set(repaired.map(({ kind }) => kind)));
-      const result = await whole;
-      exchange.inspection = result;
+      exchange.inspection = (await deadline(whole, leftMs())) ?? late;
       this.#detect(exchange, config, this.#notJudged(exchange));
     }
-    return { action: 'rewrite', body: rewrite.body, whole };
+    return { action: 'rewrite', body, whole };
   }
 
   /** A reload with other limits starts a new window. */
@@ -229,20 +236,4 @@ export class Judge {
     this.#breaker = { of: policies, breaker };
     return breaker;
   }
-}
-
-function blockingKinds(config: Config): ReadonlySet<FindingKind> {
-  return new Set(findingKinds.filter((kind) => effectiveAction(config, kind) !== 'pass'));
-}
-
-function rulesOf(config: Config): Partial<Record<FindingKind, PolicyRule>> {
-  const rules: Partial<Record<FindingKind, PolicyRule>> = {};
-  for (const kind of blockingKinds(config)) {
-    const { rejectWhen } = config.detectors['double-bos'];
-    rules[kind] = {
-      action: effectiveAction(config, kind),
-      ...(kind === 'double-bos' ? { rejectWhen } : {}),
-    };
-  }
-  return rules;
 }

@@ -8,37 +8,56 @@ import { detectors } from '../detectors/index.ts';
 import { runDetectors, type Detection } from '../detectors/run.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding, RepairProof } from '../exchange/finding.ts';
-import type { HeadRead, TokenRead } from '../exchange/token-read.ts';
+import type { HeadRead, TokenRead, UnknownReason } from '../exchange/token-read.ts';
 import { isRepairProven } from '../policies/rewrite.ts';
 import { deadline } from './deadline.ts';
 import type { Rereading } from './stages.ts';
 
-/** Repaired prompts consist of known segments, so this is only reached if the engine stalls. */
+/**
+ * Repaired prompts consist of known segments, so this is only reached if the engine stalls; a proof by the head alone
+ * need not wait for as long as the request may.
+ */
 const proofMs = 500;
 
-/**
- * @param repaired the findings whose repairs were made
- * @param proofs what must be shown of each prompt; one that is not listed must have stayed as it was
- */
-export async function proveRepair(
-  exchange: Exchange,
-  rereading: Rereading,
-  repaired: readonly Finding[],
-  proofs: ReadonlyMap<number, RepairProof>,
-): Promise<boolean> {
+/** `unknown`: why the engine did not say what the proof needs; the repair may be exact all the same. */
+export type Proven = 'proven' | 'refuted' | { readonly unknown: UnknownReason };
+
+export interface RepairClaim {
+  readonly exchange: Exchange;
+  readonly rereading: Rereading;
+  /** The findings whose repairs were made. */
+  readonly repaired: readonly Finding[];
+  /** What must be shown of each prompt; one that is not listed must have stayed as it was. */
+  readonly proofs: ReadonlyMap<number, RepairProof>;
+  readonly withinMs: number;
+}
+
+export async function proveRepair({
+  exchange,
+  rereading,
+  repaired,
+  proofs,
+  withinMs,
+}: RepairClaim): Promise<Proven> {
   const { heads, prompts } = exchange;
-  const headsProven =
-    rereading.heads.length === heads.length &&
-    heads.every((old, index) => isHeadProven(old, rereading.heads[index], proofs.get(index)));
-  if (!headsProven) return false;
+  if (rereading.heads.length !== heads.length) return 'refuted';
+  for (const [index, old] of heads.entries()) {
+    const proven = proveHead(old, rereading.heads[index], proofs.get(index));
+    if (proven !== 'proven') return proven;
+  }
   // What was found in all of a prompt is only gone if all of it is known again.
   const byRereading = [...proofs.values()].some(({ by }) => by === 'rereading');
-  const allKnown = prompts.length > 0 && prompts.every(({ known }) => known);
-  if (!allKnown) return !byRereading;
-  const reread = await deadline(rereading.prompts(), proofMs);
-  if (reread === undefined) return !byRereading;
+  const enough = (reason: UnknownReason): Proven => (byRereading ? { unknown: reason } : 'proven');
+  const unread = prompts.find((prompt) => !prompt.known);
+  if (unread !== undefined || prompts.length === 0) return enough(unread?.reason ?? 'budget-exhausted');
+  const reread = await deadline(rereading.prompts(), Math.min(proofMs, withinMs));
+  if (reread === undefined) return enough('budget-exhausted');
   const idsProven = prompts.every((old, index) => isPromptProven(old, reread[index], proofs.get(index)));
-  return idsProven && (!byRereading || isFaultGone(exchange, rereading, reread, repaired));
+  if (!idsProven) return 'refuted';
+  if (!byRereading) return 'proven';
+  const unreadNow = reread.find((prompt) => !prompt.known);
+  if (unreadNow !== undefined) return { unknown: unreadNow.reason };
+  return isFaultGone(exchange, rereading, reread, repaired) ? 'proven' : 'refuted';
 }
 
 /** Undefined where ids prove nothing. */
@@ -47,13 +66,16 @@ function removedBy(proof: RepairProof | undefined): number | undefined {
   return proof.by === 'ids' ? proof.removesLeadingTokens : undefined;
 }
 
-function isHeadProven(old: HeadRead, now: HeadRead | undefined, proof: RepairProof | undefined): boolean {
-  if (now === undefined) return false;
+function proveHead(old: HeadRead, now: HeadRead | undefined, proof: RepairProof | undefined): Proven {
+  if (now === undefined) return 'refuted';
   const removed = removedBy(proof);
-  if (removed === undefined) return true;
+  if (removed === undefined) return 'proven';
   // A prompt that nothing is cut from is the same bytes; its head may be unknown (media).
-  if (!old.known || !now.known) return removed === 0;
-  return old.ids.length === 0 ? now.ids.length === 0 : isRepairProven(old.ids, now.ids, removed);
+  if (removed === 0 && !(old.known && now.known)) return 'proven';
+  if (!old.known) return { unknown: old.reason };
+  if (!now.known) return { unknown: now.reason };
+  const proven = old.ids.length === 0 ? now.ids.length === 0 : isRepairProven(old.ids, now.ids, removed);
+  return proven ? 'proven' : 'refuted';
 }
 
 function isPromptProven(old: TokenRead, now: TokenRead | undefined, proof: RepairProof | undefined): boolean {

@@ -77,6 +77,10 @@ export function runStages(input: StageInput, dependencies: StageDependencies): S
         adopt: () => {
           exchange.request = read.request;
           exchange.heads = heads;
+          // Until its own are known; those of the request that it replaces are not what the engine gets.
+          exchange.prompts = [];
+          delete exchange.session;
+          delete exchange.reusableTokens;
           return readOn(prompts);
         },
       };

@@ -34,17 +34,34 @@ export type PassReason =
 export interface Lacked {
   readonly kind: FindingKind;
   readonly reason: UnknownReason;
+  /** True if the finding is known and only the proof of its repair is not. */
+  readonly unprovenRepair?: boolean;
 }
 
 /**
  * `blocks` is true if the request is rejected or only the open breaker keeps it from that: what the breaker counts.
- * A `rewrite` is a plan: it holds only if the repaired request's ids are proven, else the request passes as it came.
+ * A `rewrite` is a plan: it holds only if the repaired request's ids are proven, else see `decideUnrepaired`.
  */
 export type Decision =
   | { readonly action: 'pass'; readonly because: PassReason; readonly blocks: boolean }
   | { readonly action: 'rewrite'; readonly findings: readonly Finding[]; readonly blocks: false }
   | { readonly action: 'reject'; readonly finding: Finding; readonly blocks: true }
   | { readonly action: 'reject'; readonly lacked: Lacked; readonly blocks: true };
+
+/**
+ * A repair is planned and not made. Refuted, the finding has no repair, and the request passes as it came. Where the
+ * proof was not known in time, the rule for the unknown holds: the finding is known, but the operator has asked for it to
+ * be repaired and not for the request to be refused for it.
+ */
+export function decideUnrepaired(
+  lacked: Lacked | undefined,
+  { onUnknown, mayReject }: Pick<DecisionInput, 'onUnknown' | 'mayReject'>,
+): Exclude<Decision, { action: 'rewrite' }> {
+  if (lacked === undefined || onUnknown !== 'reject')
+    return { action: 'pass', because: 'no-repair', blocks: false };
+  if (!mayReject) return { action: 'pass', because: 'breaker-open', blocks: true };
+  return { action: 'reject', lacked, blocks: true };
+}
 
 /** Reasons that are the operator's own choice or leave nothing to block. */
 const notHeldAgainst: ReadonlySet<UnknownReason> = new Set(['exempt', 'route-not-inspected']);

@@ -26,11 +26,18 @@ export function rejectFinding(finding: Finding, dialect: Route['dialect']): Reje
 }
 
 /** For `inspection.onUnknown: reject`: the request may be right, and can be sent again. */
-export function rejectUnknown({ kind, reason }: Lacked, dialect: Route['dialect']): Rejection {
+export function rejectUnknown(
+  { kind, reason, unprovenRepair }: Lacked,
+  dialect: Route['dialect'],
+): Rejection {
+  const why =
+    unprovenRepair === true
+      ? `the repair of ${kind} could not be proven`
+      : `it could not be inspected for ${kind}`;
   return rejection(dialect, {
     status: 503,
     code: 'inspection_unknown',
-    message: `The request was held back because it could not be inspected for ${kind} (${reason}). Send it again, or ask the operator: with inspection.onUnknown: forward such requests pass.`,
+    message: `The request was held back because ${why} (${reason}). Send it again, or ask the operator: with inspection.onUnknown: forward such requests pass.`,
     param: null,
   });
 }

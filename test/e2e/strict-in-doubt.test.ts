@@ -134,6 +134,42 @@ describe('an engine that does not answer questions', { skip }, () => {
     });
   }
 
+  for (const onUnknown of ['forward', 'reject']) {
+    it(`stalls while a repaired request is read again: the deadline holds, onUnknown ${onUnknown}`, async (t) => {
+      const { gated, proxied } = await serve(t, {
+        ...strict,
+        INSPECTION_BUDGET_MS: '5000',
+        INSPECTION_BLOCKING_MS: '200',
+        INSPECTION_ON_UNKNOWN: onUnknown,
+        DETECTORS_TRAILING_ASSISTANT_ACTION: 'rewrite',
+      });
+      const body = { messages: [...Q, { role: 'assistant', content: '' }] };
+      const gate = gated.holdAfter(1, '/apply-template');
+      const answer = await chat(proxied, body);
+      await gate.reached;
+      gate.open();
+      const found = { findings: 'double-bos;template, trailing-assistant;empty', inspection: 'ok' };
+      if (onUnknown === 'forward') {
+        assert.equal(answer.status, 200);
+        assert.deepEqual(answer.said, { ...found, action: 'pass' });
+        const sent = JSON.parse(String(gated.bodies('/v1/chat/completions').at(-1))) as Record<
+          string,
+          unknown
+        >;
+        assertHas(sent, body);
+      } else {
+        assert.equal(answer.status, 503);
+        assert.deepEqual(answer.said, { ...found, action: 'reject' });
+        const error = answer.json['error'] as Record<string, unknown>;
+        assertHas(error, { code: 'inspection_unknown' });
+        assert.match(String(error['message']), /the repair of trailing-assistant could not be proven/);
+        assert.equal(gated.count('/v1/chat/completions'), 0);
+      }
+      const reason = { reason: 'budget-exhausted' };
+      assert.equal(await proxied.metric('tokenweir_inspection_unknown_total', reason), 1);
+    });
+  }
+
   it('rejects nothing while no model is known, unless told to', async (t) => {
     const { proxied, gate } = await serveUnknown(t, { ...strict, INSPECTION_BLOCKING_MS: '200' });
     const answer = await complete(proxied, doubled);

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { HeadRead } from '../../src/exchange/token-read.ts';
+import { deadline } from '../../src/pipeline/deadline.ts';
 import { known, never, openPipeline, reply } from './scripted-engine.ts';
 
 const doubled = { heads: () => Promise.resolve([{ known: true as const, ids: [2, 2, 105] }]) };
 const prompt = { prompt: '<bos><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n' };
 const strict = { MODE: 'strict', INSPECTION_BLOCKING_MS: '40' };
+
+/** Longer than the blocking deadline by far, and short enough to see that nothing waits for ever. */
+async function inTime<Value>(verdict: Promise<Value>): Promise<Value> {
+  const value = await deadline(verdict, 5000);
+  assert.ok(value !== undefined, 'there is no verdict');
+  return value;
+}
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turn();
@@ -107,6 +117,41 @@ describe('a verdict', () => {
   it('sends a request as it came if the repair is not proven', async () => {
     const { inspect } = openPipeline(doubled, { ...strict, DETECTORS_DOUBLE_BOS_ACTION: 'rewrite' });
     assert.equal((await inspect(prompt).verdict).action, 'pass');
+  });
+
+  for (const onUnknown of ['forward', 'reject'] as const) {
+    it(`does not wait for a repair beyond the blocking deadline, onUnknown ${onUnknown}`, async () => {
+      let calls = 0;
+      const heads = () => ((calls += 1) === 1 ? doubled.heads() : never<readonly HeadRead[]>());
+      const { inspect, series } = openPipeline(
+        { heads, prompts: () => Promise.resolve([known(2, 2, 105)]) },
+        { ...strict, INSPECTION_ON_UNKNOWN: onUnknown, DETECTORS_DOUBLE_BOS_ACTION: 'rewrite' },
+      );
+      const verdict = await inTime(inspect(prompt).verdict);
+      assert.equal(verdict.action, onUnknown === 'reject' ? 'reject' : 'pass');
+      if (verdict.action === 'reject') assert.equal(verdict.status, 503);
+      const found = ['tokenweir-findings', 'double-bos;literal'];
+      assert.ok(verdict.responseHeaders.some((header) => isDeepStrictEqual(header, found)));
+      assert.equal(await series('inspection_unknown_total{reason="budget-exhausted"}'), 1);
+    });
+  }
+
+  it('forwards a repair that its head proves, though the ids of all of it do not come', async () => {
+    let [heads, prompts] = [0, 0];
+    const pipeline = openPipeline(
+      {
+        heads: () =>
+          (heads += 1) === 1 ? doubled.heads() : Promise.resolve([{ known: true, ids: [2, 105] }]),
+        prompts: () => ((prompts += 1) === 1 ? Promise.resolve([known(2, 2, 105)]) : never()),
+      },
+      { ...strict, DETECTORS_DOUBLE_BOS_ACTION: 'rewrite' },
+    );
+    const verdict = await inTime(pipeline.inspect(prompt).verdict);
+    assert.equal(verdict.action, 'rewrite');
+    const late = ['tokenweir-inspection', 'late'];
+    assert.ok(verdict.responseHeaders.some((header) => isDeepStrictEqual(header, late)));
+    const counted = 'prompt_tokens_total{model_name="gemma-3-1b-it",route="completion"}';
+    assert.equal(await pipeline.series(counted), 0, "the client's ids are not what the engine gets");
   });
 
   it('blocks nothing while the ids are unverified', async () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import { culprits, findingKinds, severities, type Finding } from '../../src/exchange/finding.ts';
 import { unknownReasons } from '../../src/exchange/token-read.ts';
-import { decide, type Decision, type DecisionInput } from '../../src/policies/decide.ts';
+import { decide, decideUnrepaired, type Decision, type DecisionInput } from '../../src/policies/decide.ts';
 
 const finding = (more: Partial<Finding> = {}): Finding => ({
   kind: 'double-bos',
@@ -141,5 +141,22 @@ describe('decide', () => {
         assert.equal(decision.action, 'pass');
       }),
     );
+  });
+});
+
+describe('decideUnrepaired', () => {
+  const lacked = { kind: 'double-bos', reason: 'budget-exhausted', unprovenRepair: true } as const;
+
+  it('lets a request go whose repair is refuted: there is no repair', () => {
+    const decision = decideUnrepaired(undefined, { onUnknown: 'reject', mayReject: true });
+    assert.deepEqual(decision, { action: 'pass', because: 'no-repair', blocks: false });
+  });
+
+  it('treats a repair that could not be proven as the operator has what is not known treated', () => {
+    assert.equal(outcome(decideUnrepaired(lacked, { onUnknown: 'forward', mayReject: true })), 'no-repair');
+    const rejected = decideUnrepaired(lacked, { onUnknown: 'reject', mayReject: true });
+    assert.deepEqual(rejected, { action: 'reject', lacked, blocks: true });
+    const suspended = decideUnrepaired(lacked, { onUnknown: 'reject', mayReject: false });
+    assert.deepEqual(suspended, { action: 'pass', because: 'breaker-open', blocks: true });
   });
 });

@@ -37,6 +37,8 @@ export interface GatedEngine {
   bodies(path: string): readonly Buffer[];
   /** Requests for these paths wait from now on. */
   hold(...paths: readonly string[]): Gate;
+  /** The same for this path, once that many more requests for it have passed. */
+  holdAfter(passing: number, path: string): Gate;
   /** Requests for this path are answered with this JSON from now on, and do not reach the engine. */
   answer(path: string, json: object): void;
   /** Connections are closed in the middle of the reply to requests for this path, which do not reach the engine. */
@@ -52,17 +54,41 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 /** @param engine the engine's URL, or a function that tells it anew for each request */
 export async function gatedEngine(engine: string | (() => string)): Promise<GatedEngine> {
   const seen: SeenRequest[] = [];
-  const gates: { readonly paths: readonly string[]; readonly pass: () => Promise<void> }[] = [];
+  const gates: { readonly holds: (path: string) => boolean; readonly pass: () => Promise<void> }[] = [];
   const answers = new Map<string, object>();
   const broken = new Set<string>();
   const carried: { readonly path: string; readonly chunks: Buffer[] }[] = [];
   const upstream = typeof engine === 'string' ? () => engine : engine;
 
+  function addGate(holds: (path: string) => boolean): Gate {
+    let arrive = (): void => undefined;
+    let open = (): void => undefined;
+    const reached = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    gates.push({
+      holds,
+      pass: () => {
+        arrive();
+        return opened;
+      },
+    });
+    return {
+      reached,
+      open: () => {
+        open();
+      },
+    };
+  }
+
   async function carry(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url: target = '/', headers } = incoming;
     const path = target.split('?', 1)[0] ?? '';
     seen.push({ method, path, target, headers });
-    for (const gate of gates.filter(({ paths }) => paths.includes(path))) await gate.pass();
+    for (const gate of gates.filter(({ holds }) => holds(path))) await gate.pass();
     if (incoming.destroyed && !incoming.complete) return;
     if (broken.has(path)) {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
@@ -99,28 +125,10 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     seen,
     count: (path) => seen.filter((request) => request.path === path).length,
     bodies: (path) => carried.filter((one) => one.path === path).map(({ chunks }) => Buffer.concat(chunks)),
-    hold: (...paths) => {
-      let arrive = (): void => undefined;
-      let open = (): void => undefined;
-      const reached = new Promise<void>((resolve) => {
-        arrive = resolve;
-      });
-      const opened = new Promise<void>((resolve) => {
-        open = resolve;
-      });
-      gates.push({
-        paths,
-        pass: () => {
-          arrive();
-          return opened;
-        },
-      });
-      return {
-        reached,
-        open: () => {
-          open();
-        },
-      };
+    hold: (...paths) => addGate((path) => paths.includes(path)),
+    holdAfter: (passing, held) => {
+      let left = passing;
+      return addGate((path) => path === held && (left -= 1) < 0);
     },
     answer: (path, json) => {
       answers.set(path, json);
