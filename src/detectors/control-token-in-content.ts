@@ -4,10 +4,10 @@
  */
 import { brokenMarkers } from './causes/broken-markers.ts';
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
-import { markedTexts, type MarkedText } from './causes/content-texts.ts';
-import { ownForms } from './causes/turn-forms.ts';
+import { markedTexts, mostHits, type MarkedText } from './causes/content-texts.ts';
 import type { MarkerHit } from './causes/turn-signs.ts';
 import type { Detector } from './detector.ts';
+import type { Edit } from '../exchange/edits.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
@@ -27,52 +27,65 @@ export const controlTokenInContent: Detector = {
   detect(exchange) {
     const { request, facts } = exchange;
     if (request?.kind !== 'chat' || facts === undefined) return [];
-    const findings: Finding[] = [];
-    for (const one of markedTexts(exchange)) {
-      const formed = one.shape?.shape === 'conversation' ? undefined : whatIsFormed(one, request, facts);
-      const found = formed === undefined ? undefined : finding(exchange, request, facts, one, formed);
-      if (found !== undefined) findings.push(found);
-      if (findings.length === mostFindings) break;
+    const media = mediaTexts(request, facts);
+    const formed = markedTexts(exchange).flatMap((text, order) => whatIsFormed(text, order, media));
+    const found: Found[] = [];
+    // What only speaks of markers must not hide what does harm, where there is more than can be told.
+    for (const one of causes.flatMap((cause) => formed.filter((other) => other.cause === cause))) {
+      const finding = findingOf(exchange, request, facts, one);
+      if (finding !== undefined) found.push({ ...one, finding });
+      if (found.length === mostFindings) break;
     }
-    return findings;
+    found.sort((a, b) => a.order - b.order);
+    const edits = brokenMarkers(request.body, found);
+    return found.map(({ finding }, index) => withRepair(finding, edits[index]));
   },
 };
 
+const causes = ['forged-turn', 'media-placeholder', 'isolated'] as const;
+
 interface Formed {
-  readonly cause: 'forged-turn' | 'media-placeholder' | 'isolated';
+  readonly text: MarkedText;
+  /** Its place among the chat's texts. */
+  readonly order: number;
+  readonly cause: (typeof causes)[number];
   readonly first: MarkerHit;
   readonly last: MarkerHit;
-  /** The markers that a repair must break. */
-  readonly markers: readonly MarkerHit[];
 }
 
-function whatIsFormed(
-  { hits, shape }: MarkedText,
-  request: ChatRequest,
-  facts: ModelFacts,
-): Formed | undefined {
-  const { frame } = ownForms(facts);
-  const control = new Set(facts.markers.filter(({ kind }) => kind === 'control').map(({ text }) => text));
-  const standsForMedia = ({ text }: MarkerHit): boolean =>
-    text === facts.mediaMarker || (request.hasMedia && control.has(text) && mediaName.test(text));
-  const markers = hits.filter((hit) => frame.has(hit.text) || control.has(hit.text) || standsForMedia(hit));
-  const [first] = markers;
-  if (first === undefined) return undefined;
-  if (shape !== undefined) return { cause: 'forged-turn', first: shape.first, last: shape.last, markers };
-  const medium = markers.find(standsForMedia);
-  if (medium !== undefined) return { cause: 'media-placeholder', first: medium, last: medium, markers };
-  return { cause: 'isolated', first, last: first, markers };
+interface Found extends Formed {
+  readonly finding: Finding;
+}
+
+/** [] for a whole conversation, which has a kind of its own. */
+function whatIsFormed(text: MarkedText, order: number, media: ReadonlySet<string>): Formed[] {
+  const { shape } = text;
+  if (shape?.shape === 'conversation') return [];
+  if (shape !== undefined) {
+    return [{ text, order, cause: 'forged-turn', first: shape.first, last: shape.last }];
+  }
+  const medium = text.firstOf(media);
+  if (medium !== undefined) return [{ text, order, cause: 'media-placeholder', first: medium, last: medium }];
+  const { first } = text;
+  return first === undefined ? [] : [{ text, order, cause: 'isolated', first, last: first }];
 }
 
 /** How vocabularies name the tokens that stand for media. */
 const mediaName = /image|img|audio|video|vision|media/i;
 
-function finding(
+/** The markers that stand for media in this request. */
+function mediaTexts({ hasMedia }: ChatRequest, { markers, mediaMarker }: ModelFacts): ReadonlySet<string> {
+  const named = markers.filter(({ text, kind }) => kind === 'control' && mediaName.test(text));
+  return new Set(
+    [mediaMarker, ...(hasMedia ? named.map(({ text }) => text) : [])].filter((text) => text !== ''),
+  );
+}
+
+function findingOf(
   { prompts }: Exchange,
   request: ChatRequest,
   { markers, roleMarkers }: ModelFacts,
-  one: MarkedText,
-  { cause, first, last, markers: broken }: Formed,
+  { text: one, cause, first, last }: Formed,
 ): Finding | undefined {
   const [read] = prompts;
   if (read?.known !== true || read.text === undefined) return undefined;
@@ -82,7 +95,6 @@ function finding(
   const field = formatPath(one.path);
   // Media take up positions that our ids don't have.
   const tokens = request.hasMedia ? undefined : markerTokens(read, at, at + last.start - first.start);
-  const edits = brokenMarkers(request.body, one, broken);
   const id = markers.find(({ text }) => text === first.text)?.id;
   return {
     kind: 'control-token-in-content',
@@ -93,10 +105,13 @@ function finding(
     ...(tokens && { tokens }),
     field,
     characters: { start: first.start, end: last.start + last.text.length },
-    message: `${place(field, first)} ${sentences[cause](first, last, id, broken.length)}.`,
+    message: `${place(field, first)} ${sentences[cause](first, last, id, one.hits.length)}.`,
     advice: advices[cause],
-    ...(edits.length > 0 && { repair: { edits, proof: { by: 'rereading' } } }),
   };
+}
+
+function withRepair(finding: Finding, edits: readonly Edit[] = []): Finding {
+  return edits.length === 0 ? finding : { ...finding, repair: { edits, proof: { by: 'rereading' } } };
 }
 
 function place(field: string, { start }: MarkerHit): string {
@@ -110,7 +125,7 @@ const sentences = {
     `${first.text} stands for media that are not there, so the engine counts more of them than were sent`,
   isolated: (first, _last, id, count) =>
     `${first.text} is read as the token${id === undefined ? '' : ` ${id}`}, not as its text${
-      count > 1 ? `; ${count - 1} more follow in this field` : ''
+      count > 1 ? `; ${count > mostHits ? `at least ${mostHits}` : count - 1} more follow in this field` : ''
     }`,
 } as const satisfies Record<
   Formed['cause'],

@@ -5,7 +5,7 @@
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
 import { markedTexts, type MarkedText } from './causes/content-texts.ts';
 import { ownForms } from './causes/turn-forms.ts';
-import { findMarkers, turnSigns, type TurnSign, type TurnShape } from './causes/turn-signs.ts';
+import { turnSigns, type TurnSign, type TurnShape } from './causes/turn-signs.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
@@ -27,9 +27,12 @@ export const nestedTemplate: Detector = {
     const { request, facts, prompts } = exchange;
     if (request === undefined || facts === undefined) return [];
     if (request.kind === 'chat') {
-      return markedTexts(exchange)
-        .flatMap((one) => inContent(exchange, request, facts, one))
-        .slice(0, mostFindings);
+      const findings: Finding[] = [];
+      for (const one of markedTexts(exchange)) {
+        findings.push(...inContent(exchange, request, facts, one));
+        if (findings.length === mostFindings) break;
+      }
+      return findings;
     }
     return request.prompts.flatMap((prompt, promptIndex) => {
       const read = prompts[promptIndex];
@@ -76,9 +79,7 @@ function inRawPrompt(
   read: KnownTokens,
   facts: ModelFacts,
 ): Finding[] {
-  const forms = ownForms(facts);
-  const marks = turnSigns(text, findMarkers(text, forms.pattern), forms);
-  const doubled = doubledOpening(text, marks, facts);
+  const doubled = doubledOpening(text, facts);
   if (doubled === undefined) return [];
   const [outer, inner] = doubled;
   const tokens = markerTokens(read, outer.start, inner.start);
@@ -106,21 +107,20 @@ function charactersOf({ first, last }: Pick<TurnShape, 'first' | 'last'>): { sta
  * Two openings with no end between them. An assistant's opening in the second place is a generation prompt behind a
  * turn that was left open; text between the two must not keep a turn of the same role from being seen.
  */
-function doubledOpening(
-  text: string,
-  marks: readonly TurnSign[],
-  facts: ModelFacts,
-): readonly [TurnSign, TurnSign] | undefined {
-  const { frame, ends } = ownForms(facts);
+function doubledOpening(text: string, facts: ModelFacts): readonly [TurnSign, TurnSign] | undefined {
+  const forms = ownForms(facts);
+  const { frame, ends } = forms;
   const assistant = facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening.trim();
-  for (const [index, outer] of marks.entries()) {
-    const inner = marks[index + 1];
-    if (outer.kind !== 'opening' || inner?.kind !== 'opening') continue;
+  let outer: TurnSign | undefined;
+  for (const inner of turnSigns(text, forms)) {
+    const before = outer;
+    outer = inner;
+    if (before?.kind !== 'opening' || inner.kind !== 'opening') continue;
     if (assistant !== undefined && text.startsWith(assistant, inner.start)) continue;
-    const isSame = outer.text === inner.text && outer.role === inner.role;
-    const isAdjacent = isBlank(text.slice(outer.end, inner.start), frame);
+    const isSame = before.text === inner.text && before.role === inner.role;
+    const isAdjacent = isBlank(text.slice(before.end, inner.start), frame);
     const mayBeTurns = ends.length === 0 || inner.role === undefined;
-    if (isAdjacent ? !mayBeTurns || isSame : isSame && !mayBeTurns) return [outer, inner];
+    if (isAdjacent ? !mayBeTurns || isSame : isSame && !mayBeTurns) return [before, inner];
   }
   return undefined;
 }

@@ -3,7 +3,8 @@
  * instructions only: what a user or a tool says is nobody's attribution.
  */
 import { isArray, isObject } from './body-reader.ts';
-import { locateStringPrefix, type ByteRange } from './json-offsets.ts';
+import { locateStringPrefix } from './json-offsets.ts';
+import type { ByteRange } from './json-string.ts';
 import type { ChatMessage, ChatRequest, JsonPath } from './request.ts';
 import { attributionPrefix, instructs } from './system-text.ts';
 

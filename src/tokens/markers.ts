@@ -19,9 +19,14 @@ export interface MarkerPattern {
 
 const regexSyntax = /[\\^$.*+?()[\]{}|/]/g;
 
+/** The source of a pattern that matches the text and nothing else. */
+export function escapeRegExp(text: string): string {
+  return text.replace(regexSyntax, '\\$&');
+}
+
 export function compileMarkers(markers: readonly Marker[]): MarkerPattern {
   const texts = markers.map((marker) => marker.text).toSorted((a, b) => b.length - a.length);
-  const source = texts.map((text) => text.replace(regexSyntax, '\\$&')).join('|');
+  const source = texts.map(escapeRegExp).join('|');
   return {
     pattern: source === '' ? undefined : new RegExp(source, 'gu'),
     idByText: new Map(markers.map((marker) => [marker.text, marker.id])),

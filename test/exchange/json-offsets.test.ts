@@ -6,8 +6,10 @@ import {
   locateListItem,
   locateString,
   locateStringPrefix,
+  locateStrings,
   locateValue,
 } from '../../src/exchange/json-offsets.ts';
+import { locateCharacters } from '../../src/exchange/json-string.ts';
 import type { Json, JsonPath } from '../../src/exchange/request.ts';
 import { chooser, writeJson, writeString } from './json-writing.ts';
 
@@ -96,6 +98,61 @@ describe('locateString', () => {
     assert.equal(slice(body, locateString(body, ['list', 0])), 'é');
     assert.equal(locateString(body, ['n']), undefined);
     assert.equal(locateString(Buffer.from('{"s":"open'), ['s']), undefined);
+  });
+});
+
+describe('locateStrings', () => {
+  it('finds at once what is found one by one', () => {
+    fc.assert(
+      fc.property(jsonValues, fc.nat(), fc.array(fc.nat()), (value, seed, picks) => {
+        const body = Buffer.from(writeJson(value, chooser(seed)));
+        const all = [...paths(JSON.parse(body.toString()) as Json)].map(([path]) => path);
+        const picked = [...picks.map((pick) => all[pick % all.length]!), ['nowhere'], [7, 'x']];
+        assert.deepEqual(
+          locateStrings(body, picked),
+          picked.map((path) => locateString(body, path)),
+        );
+      }),
+    );
+  });
+
+  it('gives nothing for no paths', () => {
+    assert.deepEqual(locateStrings(Buffer.from('{"a":1}'), []), []);
+  });
+});
+
+describe('locateCharacters', () => {
+  it('finds the bytes of each character, in long stretches and short, however they are escaped', () => {
+    const pieces = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.nat(9000).map((length) => 'a漢é'.repeat(length / 3)),
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 4 }), fc.nat(), fc.array(fc.nat()), (texts, seed, picks) => {
+        const text = texts.join('');
+        const body = Buffer.from(`[${writeString(text, chooser(seed))}]`);
+        const isStart = (at: number): boolean => at === 0 || (text.codePointAt(at - 1) ?? 0) <= 0xffff;
+        const offsets = [...new Set(picks.map((pick) => pick % (text.length + 1)))]
+          .filter(isStart)
+          .toSorted((a, b) => a - b);
+        const string = locateString(body, [0])!;
+        const places = locateCharacters(body, string, offsets);
+        assert.ok(places !== undefined);
+        for (const [index, place] of places.entries()) {
+          const rest = `"${body.toString('utf8', place, string.end)}"`;
+          assert.equal(JSON.parse(rest), text.slice(offsets[index]));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('finds none inside a surrogate pair or outside the string', () => {
+    const body = Buffer.from('["ab😀"]');
+    const string = locateString(body, [0])!;
+    assert.deepEqual(locateCharacters(body, string, [0, 2, 4]), [2, 4, 8]);
+    assert.equal(locateCharacters(body, string, [3]), undefined);
+    assert.equal(locateCharacters(body, string, [5]), undefined);
   });
 });
 

@@ -3,20 +3,24 @@
  * no longer what the client sent, by one visible character each; nothing else changes.
  */
 import type { Edit } from '../../exchange/edits.ts';
-import { locateCharacters } from '../../exchange/json-offsets.ts';
-import type { ContentText } from './content-texts.ts';
-import type { MarkerHit } from './turn-signs.ts';
+import { locateStrings } from '../../exchange/json-offsets.ts';
+import { locateCharacters } from '../../exchange/json-string.ts';
+import { mostHits, type MarkedText } from './content-texts.ts';
 
-/** A text with more of them is no text with a marker in it; it is not repaired but can be rejected. */
-const mostBroken = 256;
-
-/** [] where the bytes of one of them are not found, or they are too many. */
-export function brokenMarkers(body: Buffer, { path }: ContentText, markers: readonly MarkerHit[]): Edit[] {
-  if (markers.length > mostBroken) return [];
-  const places = locateCharacters(
+/** For each text its edits: [] where the bytes of one of its markers are not found, or they are too many. */
+export function brokenMarkers(body: Buffer, texts: readonly { readonly text: MarkedText }[]): Edit[][] {
+  const strings = locateStrings(
     body,
-    path,
-    markers.map(({ start }) => start + 1),
+    texts.map(({ text }) => text.path),
   );
-  return places?.map((start) => ({ start, end: start, replacement: ' ' })) ?? [];
+  return texts.map(({ text: { hits } }, index) => {
+    const string = strings[index];
+    if (string === undefined || hits.length > mostHits) return [];
+    const places = locateCharacters(
+      body,
+      string,
+      hits.map(({ start }) => start + 1),
+    );
+    return places?.map((start) => ({ start, end: start, replacement: ' ' })) ?? [];
+  });
 }

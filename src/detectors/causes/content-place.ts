@@ -4,25 +4,37 @@
  */
 import type { RoleMarker } from '../../exchange/model-facts.ts';
 import type { ChatRequest, GenerationRequest } from '../../exchange/request.ts';
-import { contentText } from '../../exchange/system-text.ts';
+import { contentText, instructs } from '../../exchange/system-text.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import type { ContentText } from './content-texts.ts';
 import type { TextRange } from './rendered-place.ts';
 
-/** A template that changes every message is not searched through for each of them. */
-const mostMisses = 32;
+/** Searches of the whole prompt that may find nothing, per request: a template may change every message. */
+const mostMisses = 8;
 /** A longer text does not stand in a prompt twice by chance. */
 const shortText = 64;
 const mostCandidates = 16;
+/** Characters by which a longer text is looked for. */
+const beginning = 256;
 /** Characters on either side of a marker by which it is found in a text that the template has changed. */
 const besides = 32;
 
-const startsByRequest = new WeakMap<
-  GenerationRequest,
-  { readonly rendered: string; readonly starts: readonly number[] }
->();
+/** Where each message's text stands in a rendered prompt. */
+interface Places {
+  readonly rendered: string;
+  /** Behind the texts of the messages before. */
+  readonly starts: readonly number[];
+  /** Where the message's own text was found; -1 if it was not. */
+  readonly found: readonly number[];
+  misses: number;
+}
 
-/** UTF-16 offset in the rendered prompt of the text's character `at`, where `marker` stands; undefined if not found. */
+const placesByRequest = new WeakMap<GenerationRequest, Places>();
+
+/**
+ * UTF-16 offset in the rendered prompt of the text's character `at`, where `marker` stands; undefined if not found.
+ * It is looked for between the messages before and after its own, and in all of the prompt only a bounded number of times.
+ */
 export function renderedOffset(
   request: ChatRequest,
   rendered: string,
@@ -30,59 +42,101 @@ export function renderedOffset(
   { text, message }: ContentText,
   { at, marker }: { readonly at: number; readonly marker: string },
 ): number | undefined {
-  const from = message === undefined ? 0 : (messageStarts(request, rendered)[message] ?? 0);
+  const places = placesOf(request, rendered);
   const needle = text.trim();
-  const start = needle.length < shortText ? shortStart() : rendered.indexOf(needle, from);
-  const found = start < 0 ? rendered.indexOf(needle) : start;
-  if (found >= 0) return found + at - text.indexOf(needle);
-  return besideMarker(text, at, marker, rendered, from);
-
-  /** Of the places of a short text the one behind an opening, else the first. */
-  function shortStart(): number {
-    const first = rendered.indexOf(needle, from);
-    let candidate = first;
-    for (let tried = 0; candidate >= 0 && tried < mostCandidates; tried += 1) {
-      const before = rendered.slice(Math.max(0, candidate - 256), candidate).trimEnd();
-      if (roleMarkers.some(({ opening }) => before.endsWith(opening.trim()))) return candidate;
-      candidate = rendered.indexOf(needle, candidate + 1);
-    }
-    return first;
-  }
+  const offset = at - (text.length - text.trimStart().length);
+  const context = besideMarker(text, at, marker);
+  const near = windowOf(request, places, message);
+  const there = rendered.slice(near.start, near.end);
+  const inPlace = placeOfNeedle(there, needle, roleMarkers);
+  if (inPlace >= 0) return near.start + inPlace + offset;
+  const anywhere = inWhole(places, needle);
+  if (anywhere >= 0) return anywhere + offset;
+  if (context === undefined) return undefined;
+  const beside = there.indexOf(context.text);
+  if (beside >= 0) return near.start + beside + context.at;
+  const far = inWhole(places, context.text);
+  return far < 0 ? undefined : far + context.at;
 }
 
-/** For each message where the search for its text begins: behind the text of those before it. */
-function messageStarts(request: ChatRequest, rendered: string): readonly number[] {
-  const known = startsByRequest.get(request);
-  if (known?.rendered === rendered) return known.starts;
+/** As `indexOf`, but a long text is compared natively where its beginning is found. */
+function indexOfText(within: string, needle: string, from = 0): number {
+  if (needle.length <= 2 * beginning) return within.indexOf(needle, from);
+  const head = needle.slice(0, beginning);
+  let at = within.indexOf(head, from);
+  for (let tried = 0; at >= 0; tried += 1) {
+    if (within.slice(at, at + needle.length) === needle) return at;
+    // Where the beginning stands again and again, comparing at each place would not be linear.
+    if (tried === mostCandidates) return within.indexOf(needle, at);
+    at = within.indexOf(head, at + 1);
+  }
+  return -1;
+}
+
+/** Of the places of a short text the one behind an opening, else the first; -1 if there is none. */
+function placeOfNeedle(within: string, needle: string, roleMarkers: readonly RoleMarker[]): number {
+  const first = indexOfText(within, needle);
+  if (needle.length >= shortText) return first;
+  let candidate = first;
+  for (let tried = 0; candidate >= 0 && tried < mostCandidates; tried += 1) {
+    const before = within.slice(Math.max(0, candidate - 256), candidate).trimEnd();
+    if (roleMarkers.some(({ opening }) => before.endsWith(opening.trim()))) return candidate;
+    candidate = within.indexOf(needle, candidate + 1);
+  }
+  return first;
+}
+
+function inWhole(places: Places, text: string): number {
+  if (places.misses >= mostMisses) return -1;
+  const at = indexOfText(places.rendered, text);
+  if (at < 0) places.misses += 1;
+  return at;
+}
+
+/** From the end of the text before a message's own to the beginning of the one after it; tools stand before all turns. */
+function windowOf(
+  { messages }: ChatRequest,
+  { starts, found, rendered }: Places,
+  message: number | undefined,
+): TextRange {
+  const isAfter = (index: number): boolean =>
+    message === undefined ? messages[index] !== undefined && !instructs(messages[index]) : index > message;
+  const next = found.find((at, index) => at >= 0 && isAfter(index));
+  return { start: message === undefined ? 0 : (starts[message] ?? 0), end: next ?? rendered.length };
+}
+
+function placesOf(request: ChatRequest, rendered: string): Places {
+  const known = placesByRequest.get(request);
+  if (known?.rendered === rendered) return known;
   const starts: number[] = [];
+  const found: number[] = [];
   let from = 0;
   let misses = 0;
   for (const { value } of request.messages) {
     starts.push(from);
     const text = contentText(value['content']).trim();
-    const at = text === '' || misses > mostMisses ? -1 : rendered.indexOf(text, from);
+    const at = text === '' || misses >= mostMisses ? -1 : indexOfText(rendered, text, from);
+    found.push(at);
     if (at >= 0) from = at + text.length;
     else if (text !== '') misses += 1;
   }
-  startsByRequest.set(request, { rendered, starts });
-  return starts;
+  const places = { rendered, starts, found, misses: 0 };
+  placesByRequest.set(request, places);
+  return places;
 }
 
-/** By the characters beside the marker on its own line, as far as no template would have escaped them. */
+/** The marker with the characters beside it on its own line, as far as no template would have escaped them. */
 function besideMarker(
   text: string,
   at: number,
   marker: string,
-  rendered: string,
-  from: number,
-): number | undefined {
+): { readonly text: string; readonly at: number } | undefined {
   const before = /[^\n"\\]*$/.exec(text.slice(Math.max(0, at - besides), at))?.[0] ?? '';
   const end = at + marker.length;
   const after = /^[^\n"\\]*/.exec(text.slice(end, end + besides))?.[0] ?? '';
   if (before.trim() + after.trim() === '') return undefined;
   const context = (before + marker + after).trim();
-  const found = [rendered.indexOf(context, from), rendered.indexOf(context)].find((place) => place >= 0);
-  return found === undefined ? undefined : found + context.indexOf(marker);
+  return { text: context, at: context.indexOf(marker) };
 }
 
 interface TokenRange {

@@ -5,9 +5,9 @@
 import { isArray, isObject } from '../../exchange/body-reader.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
-import type { ChatMessage, ChatRequest, GenerationRequest, Json, JsonPath } from '../../exchange/request.ts';
-import { ownForms } from './turn-forms.ts';
-import { findMarkers, turnSigns, turnShape, type MarkerHit, type TurnShape } from './turn-signs.ts';
+import type { ChatRequest, GenerationRequest, Json, JsonPath } from '../../exchange/request.ts';
+import { ownForms, type OwnForms } from './turn-forms.ts';
+import { markerHits, firstMarker, take, turnShape, type MarkerHit, type TurnShape } from './turn-signs.ts';
 
 export interface ContentText {
   readonly text: string;
@@ -16,10 +16,50 @@ export interface ContentText {
   readonly message?: number;
 }
 
-export interface MarkedText extends ContentText {
-  /** Never empty; at most `mostHits`. */
-  readonly hits: readonly MarkerHit[];
-  readonly shape?: TurnShape;
+/** A text with more is no text with a marker in it: it is not repaired but can be rejected. */
+export const mostHits = 256;
+
+/** A text that holds a marker which no text should hold. What that comes to is found out when it is asked for. */
+export class MarkedText implements ContentText {
+  readonly text: string;
+  readonly path: JsonPath;
+  readonly message?: number;
+  /** No marker stands before it. */
+  readonly #from: number;
+  readonly #forms: OwnForms;
+  #hits: readonly MarkerHit[] | undefined;
+  #shape: { readonly known: TurnShape | undefined } | undefined;
+
+  constructor({ text, path, message }: ContentText, from: number, forms: OwnForms) {
+    this.text = text;
+    this.path = path;
+    if (message !== undefined) this.message = message;
+    this.#from = from;
+    this.#forms = forms;
+  }
+
+  get shape(): TurnShape | undefined {
+    this.#shape ??= { known: turnShape(this.text, this.#forms) };
+    return this.#shape.known;
+  }
+
+  /** Its markers in order; one more than `mostHits` where there are more. */
+  get hits(): readonly MarkerHit[] {
+    this.#hits ??= [...take(markerHits(this.text, this.#forms, this.#from), mostHits + 1)];
+    return this.#hits;
+  }
+
+  /** Undefined where all that it holds is part of longer tokens, which may stand in a text. */
+  get first(): MarkerHit | undefined {
+    return take(markerHits(this.text, this.#forms, this.#from), 1).next().value as MarkerHit | undefined;
+  }
+
+  /** The first of its markers that is one of these. */
+  firstOf(markers: ReadonlySet<string>): MarkerHit | undefined {
+    if (![...markers].some((marker) => this.text.includes(marker))) return undefined;
+    for (const hit of markerHits(this.text, this.#forms, this.#from)) if (markers.has(hit.text)) return hit;
+    return undefined;
+  }
 }
 
 /** Members whose strings are names, ids or media: engines write none of them into a prompt as they are. */
@@ -42,51 +82,43 @@ const noText = new Set([
   'url',
 ]);
 
-function contentTexts(request: ChatRequest): ContentText[] {
-  const texts: ContentText[] = [];
-  for (const [index, message] of request.messages.entries()) addMessage(message, index, texts);
-  for (const [index, tool] of request.tools.entries()) add(tool, ['tools', index], undefined, texts);
-  return texts;
-}
-
-function addMessage({ value, path, contentPath }: ChatMessage, message: number, texts: ContentText[]): void {
-  for (const [name, member] of Object.entries(value)) {
-    if (noText.has(name)) continue;
-    add(member, name === 'content' ? contentPath : [...path, name], message, texts);
-  }
-}
-
-function add(value: Json, path: JsonPath, message: number | undefined, texts: ContentText[]): void {
-  if (typeof value === 'string') {
-    if (value !== '' && !value.startsWith('data:')) {
-      texts.push({ text: value, path, ...(message !== undefined && { message }) });
-    }
-  } else if (isArray(value)) {
-    for (const [index, item] of value.entries()) add(item, [...path, index], message, texts);
-  } else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      if (!noText.has(name)) add(member, [...path, name], message, texts);
-    }
-  }
-}
-
 const marked = new WeakMap<
   GenerationRequest,
   { readonly facts: ModelFacts; readonly texts: readonly MarkedText[] }
 >();
 
-/** The chat's texts that hold a marker of the vocabulary or of the template; [] for other requests. */
+/** The chat's texts that hold a marker which no text should hold; [] for other requests. */
 export function markedTexts({ request, facts }: Exchange): readonly MarkedText[] {
   if (request?.kind !== 'chat' || facts === undefined) return [];
   const known = marked.get(request);
   if (known?.facts === facts) return known.texts;
-  const forms = ownForms(facts);
-  const texts = contentTexts(request).flatMap((one): MarkedText[] => {
-    const hits = findMarkers(one.text, forms.pattern);
-    if (hits.length === 0) return [];
-    const shape = turnShape(one.text, turnSigns(one.text, hits, forms), forms.frame);
-    return [{ ...one, hits, ...(shape !== undefined && { shape }) }];
-  });
+  const texts = findMarkedTexts(request, ownForms(facts));
   marked.set(request, { facts, texts });
   return texts;
+}
+
+/** Goes through every string once; most hold nothing. */
+function findMarkedTexts(request: ChatRequest, forms: OwnForms): MarkedText[] {
+  const found: MarkedText[] = [];
+  for (const [index, { value, path, contentPath }] of request.messages.entries()) {
+    for (const name in value) {
+      if (!noText.has(name)) look(value[name], name === 'content' ? contentPath : [...path, name], index);
+    }
+  }
+  for (const [index, tool] of request.tools.entries()) look(tool, ['tools', index], undefined);
+  return found;
+
+  function look(value: Json | undefined, path: JsonPath, message: number | undefined): void {
+    if (typeof value === 'string') {
+      const from = firstMarker(value, forms);
+      if (from < 0 || value.startsWith('data:')) return;
+      found.push(
+        new MarkedText({ text: value, path, ...(message !== undefined && { message }) }, from, forms),
+      );
+    } else if (isArray(value)) {
+      for (const [index, item] of value.entries()) look(item, [...path, index], message);
+    } else if (isObject(value)) {
+      for (const name in value) if (!noText.has(name)) look(value[name], [...path, name], message);
+    }
+  }
 }

@@ -2,15 +2,23 @@
  * How the served model's turns are written: the markers of its learnt role openings and turn end, taken apart so that a
  * turn can be recognised whatever role it names. Learnt facts only; no family is assumed.
  */
-import type { ModelFacts, RoleMarker } from '../../exchange/model-facts.ts';
+import type { Marker, ModelFacts, RoleMarker } from '../../exchange/model-facts.ts';
 import type { TurnForms, TurnOpening } from '../../tokens/marker-families.ts';
-import { compileMarkers, markerCandidates, type MarkerPattern } from '../../tokens/markers.ts';
+import { compileMarkers, escapeRegExp, markerCandidates, type MarkerPattern } from '../../tokens/markers.ts';
 
 export interface OwnForms extends TurnForms {
   /** Markers that open, close or end a turn, or stand around the whole prompt: never content. */
   readonly frame: ReadonlySet<string>;
-  /** Finds the vocabulary's markers and those of the frame. */
+  /** Markers that no text should hold: the frame, and what is a token only where special tokens are parsed. */
+  readonly never: ReadonlySet<string>;
+  /** Finds those, and the longer markers that one of them is a part of. */
   readonly pattern: MarkerPattern;
+  /** What each of them begins with; text without one of these characters holds none. */
+  readonly firstCharacters: readonly string[];
+  /** Places that may be the end of one turn and the opening of another; undefined where no turn can be forged. */
+  readonly forgery: RegExp | undefined;
+  /** Places that may be the first opening of a whole conversation. */
+  readonly beginning: RegExp | undefined;
 }
 
 /** Marker-like texts that one opening can hold; more are no opening. */
@@ -27,7 +35,7 @@ export function ownForms(facts: ModelFacts): OwnForms {
 }
 
 function learnForms(facts: ModelFacts): OwnForms {
-  const { roleMarkers, turnEnds = [], bos, eos, markers } = facts;
+  const { roleMarkers, turnEnds = [], bos, eos, markers, mediaMarker } = facts;
   const ends = [
     ...new Set([...turnEnds.flatMap((end) => piecesOf(end, facts)[0]?.marker ?? []), eos?.text ?? '']),
   ].filter((text) => text !== '' && roleMarkers.length > 0);
@@ -44,13 +52,42 @@ function learnForms(facts: ModelFacts): OwnForms {
       bos?.text ?? '',
     ].filter((text) => text.trim() !== ''),
   );
-  const texts = new Set([...markers.map(({ text }) => text), ...frame]);
+  const isNever = ({ text, kind }: Marker): boolean => kind === 'control' || text === mediaMarker;
+  const never = new Set([...markers.filter(isNever).map(({ text }) => text), ...frame]);
+  const longer = markers.filter(({ text }) => [...never].some((one) => text.includes(one)));
+  const texts = [...new Set([...never, ...longer.map(({ text }) => text)])];
+  const opening = oneOf([...openings.values()].map(openingSource));
+  const end = oneOf(ends.map(escapeRegExp));
+  const head = oneOf([String.raw`[^\S\n]`, ...[...frame].map(escapeRegExp)]);
   return {
     openings: [...openings.values()],
     ends,
     frame,
-    pattern: compileMarkers([...texts].map((text) => ({ text, id: -1 }))),
+    never,
+    pattern: compileMarkers(texts.map((text) => ({ text, id: -1 }))),
+    firstCharacters: [...new Set(texts.map((text) => text.slice(0, 1)))],
+    forgery:
+      opening === undefined || end === undefined
+        ? undefined
+        : new RegExp(String.raw`${end}\s*${opening}`, 'gu'),
+    beginning:
+      opening === undefined
+        ? undefined
+        : new RegExp(String.raw`(?:^|\n)${head ?? ''}{0,${mostHeads}}${opening}`, 'u'),
   };
+}
+
+/** Blanks and markers that may stand in front of a conversation's first opening on its line. */
+const mostHeads = 64;
+
+function oneOf(sources: readonly string[]): string | undefined {
+  return sources.length === 0 ? undefined : `(?:${sources.join('|')})`;
+}
+
+/** Matches what may open a turn; whether it does is judged where it is found. */
+function openingSource({ start, named, close }: TurnOpening): string {
+  const role = named ? String.raw`[A-Za-z_][\w\-]{0,30}` : '';
+  return escapeRegExp(start) + role + (close === '\n' ? String.raw`(?:\r?\n|$)` : escapeRegExp(close));
 }
 
 interface Piece {

@@ -3,7 +3,7 @@
  * model could take for one. Reads one text; knows neither request nor prompt.
  */
 import type { TurnForms, TurnOpening } from '../../tokens/marker-families.ts';
-import type { MarkerPattern } from '../../tokens/markers.ts';
+import type { OwnForms } from './turn-forms.ts';
 
 export interface MarkerHit {
   readonly text: string;
@@ -29,30 +29,58 @@ export interface TurnShape {
   readonly last: TurnSign;
 }
 
-/** Beyond this many nothing new is learnt from a text. */
-const mostHits = 4096;
+/** Signs of one text that are looked at; a conversation of more is still one. */
+const mostSigns = 32_768;
 
-/** All markers in the text, in order, the longest where several begin. Linear: they are plain texts. */
-export function findMarkers(text: string, { pattern }: MarkerPattern): MarkerHit[] {
-  const hits: MarkerHit[] = [];
-  if (pattern === undefined) return hits;
-  for (const match of text.matchAll(pattern)) {
-    hits.push({ text: match[0], start: match.index });
-    if (hits.length === mostHits) break;
+/** Where the first marker that no text should hold may stand; -1 if there is none. Native: most texts end here. */
+export function firstMarker(text: string, { pattern: { pattern }, firstCharacters }: OwnForms): number {
+  let first = Infinity;
+  for (const character of firstCharacters) {
+    const at = text.indexOf(character);
+    if (at >= 0 && at < first) first = at;
   }
-  return hits;
+  if (pattern === undefined || first === Infinity) return -1;
+  pattern.lastIndex = first;
+  return pattern.exec(text)?.index ?? -1;
 }
 
-export function turnSigns(text: string, hits: readonly MarkerHit[], forms: TurnForms): TurnSign[] {
-  return hits.flatMap((hit): TurnSign[] => {
-    const after = hit.start + hit.text.length;
-    if (forms.ends.includes(hit.text)) return [{ ...hit, kind: 'end', end: after }];
-    for (const opening of forms.openings) {
-      const mark = opening.start === hit.text ? openingAt(text, hit, opening) : undefined;
-      if (mark !== undefined) return [mark];
-    }
-    return [];
-  });
+/** The markers that no text should hold, in order, the longest where several begin. */
+export function* markerHits(
+  text: string,
+  { pattern: { pattern }, never }: OwnForms,
+  from = 0,
+): Generator<MarkerHit> {
+  if (pattern === undefined) return;
+  // The pattern is shared by all who look, so its place in this text is set before each step.
+  for (let at = from; ;) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match === null) return;
+    const [hit] = match;
+    at = match.index + hit.length;
+    if (never.has(hit)) yield { text: hit, start: match.index };
+  }
+}
+
+/** Where the text opens and ends turns, in order; of a text that is nothing but those, the first ones. */
+export function* turnSigns(text: string, forms: OwnForms, from = 0): Generator<TurnSign> {
+  let signs = 0;
+  for (const hit of markerHits(text, forms, from)) {
+    const sign = signAt(text, hit, forms);
+    if (sign === undefined) continue;
+    yield sign;
+    signs += 1;
+    if (signs === mostSigns) return;
+  }
+}
+
+function signAt(text: string, hit: MarkerHit, { openings, ends }: TurnForms): TurnSign | undefined {
+  if (ends.includes(hit.text)) return { ...hit, kind: 'end', end: hit.start + hit.text.length };
+  for (const opening of openings) {
+    const sign = opening.start === hit.text ? openingAt(text, hit, opening) : undefined;
+    if (sign !== undefined) return sign;
+  }
+  return undefined;
 }
 
 const roleName = /[A-Za-z_][\w-]{0,30}/y;
@@ -86,36 +114,54 @@ function closedAt(text: string, at: number, close: string): number | undefined {
   return text.startsWith('\r\n', at) ? at + 2 : undefined;
 }
 
-/** @param heads texts that may stand before a conversation */
-export function turnShape(
-  text: string,
-  marks: readonly TurnSign[],
-  heads: ReadonlySet<string>,
-): TurnShape | undefined {
-  const [first] = marks;
-  if (first === undefined) return undefined;
-  if (first.kind === 'opening' && isConversation(text, marks, heads)) {
-    return { shape: 'conversation', first, last: marks.at(-1) ?? first };
-  }
-  for (const [index, mark] of marks.entries()) {
-    const next = marks[index + 1];
-    if (mark.kind !== 'end' || next?.kind !== 'opening') continue;
-    if (text.slice(mark.end, next.start).trim() === '')
-      return { shape: 'forged-turn', first: mark, last: next };
-  }
-  return undefined;
+/** What the text's turns come to. Looks at signs only where the learnt forms say that there may be something. */
+export function turnShape(text: string, forms: OwnForms): TurnShape | undefined {
+  const mayOpen = forms.openings.some(({ start }) => text.includes(start));
+  return mayOpen ? (conversation(text, forms) ?? forgedTurn(text, forms)) : undefined;
 }
 
 /**
  * A name and a line end of its own make an opening unmistakable. A bare marker is also how people write about it, so
  * there the text has to be a conversation from its first character to its last.
  */
-function isConversation(text: string, marks: readonly TurnSign[], heads: ReadonlySet<string>): boolean {
-  const [first, second] = marks;
-  if (first === undefined || second === undefined) return false;
-  if (first.role !== undefined) return startsLine(text, first.start, heads);
-  const last = marks.at(-1) ?? first;
-  return startsText(text, first.start, heads) && text.slice(last.end).trim() === '';
+function conversation(text: string, forms: OwnForms): TurnShape | undefined {
+  if (forms.beginning?.test(text) !== true) return undefined;
+  const signs = turnSigns(text, forms);
+  const first = signs.next().value as TurnSign | undefined;
+  const begins = first?.role === undefined ? startsText : startsLine;
+  if (first?.kind !== 'opening' || !begins(text, first.start, forms.frame)) return undefined;
+  let last = first;
+  for (const sign of signs) last = sign;
+  if (last === first || (first.role === undefined && text.slice(last.end).trim() !== '')) return undefined;
+  return { shape: 'conversation', first, last };
+}
+
+function forgedTurn(text: string, forms: OwnForms): TurnShape | undefined {
+  const { forgery } = forms;
+  if (forgery === undefined) return undefined;
+  for (let from = 0; ;) {
+    forgery.lastIndex = from;
+    const match = forgery.exec(text);
+    if (match === null) return undefined;
+    const [first, last] = [...take(turnSigns(text, forms, match.index), 2)];
+    if (
+      first?.kind === 'end' &&
+      last?.kind === 'opening' &&
+      text.slice(first.end, last.start).trim() === ''
+    ) {
+      return { shape: 'forged-turn', first, last };
+    }
+    from = match.index + 1;
+  }
+}
+
+export function* take<Item>(items: Iterable<Item>, most: number): Generator<Item> {
+  let taken = 0;
+  for (const item of items) {
+    if (taken === most) return;
+    yield item;
+    taken += 1;
+  }
 }
 
 function startsLine(text: string, start: number, heads: ReadonlySet<string>): boolean {

@@ -1,0 +1,128 @@
+// Prompts of a wanted size, of the kinds that detectors have the most work with, each with its request and with the
+// rendering that a template would make of it.
+import type { ModelFacts } from '../src/exchange/model-facts.ts';
+import type { Json } from '../src/exchange/request.ts';
+import { factsOf, type ExchangeShape } from '../test/support/exchange-builder.ts';
+import { prose, seeded, type Message } from './conversation.ts';
+
+export interface PromptShape {
+  readonly name: string;
+  /** @param size characters of prompt, about */
+  make(size: number): ExchangeShape;
+}
+
+/** The tokens of Qwen3's vocabulary that a prompt can hold; the ids are its own. */
+const qwen3: ModelFacts = withMarkers(factsOf.qwen3, [
+  ...['<|endoftext|>', '<|im_start|>', '<|im_end|>', '<|object_ref_start|>', '<|object_ref_end|>'],
+  ...['<|box_start|>', '<|box_end|>', '<|quad_start|>', '<|quad_end|>', '<|vision_start|>', '<|vision_end|>'],
+  ...['<|vision_pad|>', '<|image_pad|>', '<|video_pad|>'],
+]);
+
+/** A vocabulary that has the tags of markup as tokens, as Gemma 3's has. */
+const tags = ['table', 'tr', 'th', 'td', 'ul', 'ol', 'li', 'b', 'i', 'p', 'h1', 'h2', 'code', 'sup', 'a'];
+const gemma3: ModelFacts = {
+  ...factsOf.gemma3,
+  markers: [
+    ...factsOf.gemma3.markers,
+    ...tags
+      .flatMap((tag) => [`<${tag}>`, `</${tag}>`])
+      .map((text, index) => ({ text, id: 168 + index, kind: 'user-defined' as const })),
+  ],
+};
+
+function withMarkers(facts: ModelFacts, texts: readonly string[]): ModelFacts {
+  const known = new Set(facts.markers.map(({ text }) => text));
+  const more = texts.map((text, index) => ({ text, id: 151_643 + index, kind: 'control' as const }));
+  return { ...facts, markers: [...facts.markers, ...more.filter(({ text }) => !known.has(text))] };
+}
+
+export const promptShapes: readonly PromptShape[] = [
+  { name: 'prose', make: (size) => chat(size, 200, (random) => prose(random, 700)) },
+  { name: 'short turns', make: (size) => chat(size, 8, (random) => prose(random, 8)) },
+  {
+    name: 'Chinese',
+    make: (size) => chat(size, 200, () => '模型读到的是标记而不是文本，前缀一变后面全要重算。'.repeat(160)),
+  },
+  { name: 'code', make: (size) => chat(size, 200, (random) => codeOf(random, 120)) },
+  {
+    name: 'markup',
+    make: (size) => chat(size, 200, (random) => `<table>${rowsOf(random, 200)}</table>`, gemma3),
+  },
+  { name: 'markers', make: (size) => chat(size, 200, () => 'of <|im_start|> and <|im_end|>, '.repeat(120)) },
+  { name: 'one message', make: (size) => oneMessage(size) },
+  { name: '1000 tools', make: (size) => thousandTools(size) },
+  { name: 'raw text', make: (size) => rawText(size) },
+];
+
+const codeOf = (random: () => number, lines: number): string =>
+  Array.from(
+    { length: lines },
+    () =>
+      `  const items = new Map<string, Array<number>>(); if (i < ${Math.floor(random() * 99)} && a[i] >> 2 > b) return "\\n";`,
+  ).join('\n');
+
+const rowsOf = (random: () => number, count: number): string =>
+  Array.from({ length: count }, () => `<tr><td>${prose(random, 2)}</td><td class="n">7</td></tr>\n`).join('');
+
+function chat(
+  size: number,
+  longest: number,
+  text: (random: () => number) => string,
+  facts: ModelFacts = qwen3,
+): ExchangeShape {
+  const random = seeded(longest);
+  const messages: Message[] = [{ role: 'system', content: prose(random, 60) }];
+  for (let length = 0, turn = 0; length < size; turn += 1) {
+    const content = text(random);
+    messages.push({ role: turn % 2 === 0 ? 'user' : 'assistant', content });
+    length += content.length;
+  }
+  messages.push({ role: 'user', content: 'Go on.' });
+  return rendered(messages, [], facts);
+}
+
+function oneMessage(size: number): ExchangeShape {
+  const content = `${prose(seeded(1), Math.floor(size / 6))} What does <|im_end|> do?`;
+  return rendered([{ role: 'user', content: content.slice(-size) }], [], qwen3);
+}
+
+function thousandTools(size: number): ExchangeShape {
+  const random = seeded(2);
+  const words = Math.floor(size / 1000 / 6);
+  const tools = Array.from({ length: 1000 }, (_, index) => ({
+    type: 'function',
+    function: {
+      name: `tool_${index}`,
+      description: prose(random, words),
+      parameters: {
+        type: 'object',
+        properties: { path: { type: 'string', description: 'Where.' }, depth: { type: 'integer' } },
+        required: ['path'],
+      },
+    },
+  }));
+  return rendered([{ role: 'user', content: 'Which tools are there?' }], tools, qwen3);
+}
+
+function rawText(size: number): ExchangeShape {
+  const prompt = prose(seeded(3), Math.floor(size / 6));
+  return { route: 'completion', body: { prompt }, facts: qwen3, text: prompt };
+}
+
+/** As Qwen3's template writes it, or Gemma 3's: the tools in the system text, each message between its markers. */
+function rendered(messages: readonly Message[], tools: readonly Json[], facts: ModelFacts): ExchangeShape {
+  const openings = new Map<string, string>(facts.roleMarkers.map(({ role, opening }) => [role, opening]));
+  const end = facts.turnEnds?.[0] ?? '';
+  const list = tools.map((tool) => `\n${JSON.stringify(tool)}`).join('');
+  const turns = messages.map(({ role, content }) => `${openings.get(role) ?? ''}${content}${end}\n`);
+  const head = list === '' ? '' : `${openings.get('system') ?? ''}# Tools\n<tools>${list}\n</tools>${end}\n`;
+  return {
+    route: 'chat',
+    body: {
+      messages: messages.map((message) => ({ ...message })),
+      ...(tools.length > 0 && { tools: [...tools] }),
+    },
+    facts,
+    text: `${facts.bos?.text ?? ''}${head}${turns.join('')}${facts.generationPrompt?.text ?? ''}`,
+  };
+}
