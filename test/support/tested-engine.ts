@@ -32,6 +32,10 @@ export interface EngineExpectations {
   readonly withoutContent: { readonly error: Readonly<Record<string, unknown>>; readonly reason: string };
   /** What is found where Claude Code's attribution line at the head of the system text changed by more than its hash. */
   readonly changedAttributionLine: string | null;
+  /** A stream tells the prompt's count though nobody asked for it. */
+  readonly countsEveryStream: boolean;
+  /** What a client can send instead of text to which BOS is added. */
+  readonly withoutAddedBos: string;
   /** Two replies to the same request come in the same pieces. */
   readonly cutsAlike: boolean;
   /** Resolves when it has stopped to generate for a client that left, though much was left to generate. @param from end of its log before */
@@ -60,6 +64,8 @@ const table: Readonly<Record<EngineName, EngineExpectations>> = {
       reason: 'oracle-refused',
     },
     changedAttributionLine: 'prefix-break;attribution-line',
+    countsEveryStream: true,
+    withoutAddedBos: 'token ids',
     cutsAlike: true,
     givenUp: (server, from) => server.waitForLog(/cancel task, id_task = \d+/, { from }),
   },
@@ -82,6 +88,8 @@ const table: Readonly<Record<EngineName, EngineExpectations>> = {
     },
     // The line is left out of system messages, in a block of its own or not.
     changedAttributionLine: null,
+    countsEveryStream: false,
+    withoutAddedBos: 'token ids, or add_special_tokens: false',
     cutsAlike: false,
     givenUp: ({ url }) =>
       eventually(async () => {

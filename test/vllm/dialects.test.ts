@@ -4,20 +4,13 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Engine } from '../../src/engines/engine.ts';
 import { VllmEngine } from '../../src/engines/vllm.ts';
-import { readRequest } from '../../src/exchange/request-reader.ts';
-import { ask, openAdapter, typed } from '../engines/engine-under-test.ts';
-import {
-  exactMessagesBody,
-  messagesBodies,
-  refusedMessages,
-  refusedResponses,
-  responsesBodies,
-} from '../support/dialect-bodies.ts';
+import { openAdapter } from '../engines/engine-under-test.ts';
 import { assertHas, clean, requestFindings, send, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { gatewayTo, type Gateway } from '../support/vllm/gateway.ts';
 import { realVllm } from '../support/vllm/real-vllm.ts';
-import { ownMessagesBodies, ownResponsesBodies, unfollowedMessages } from './own-bodies.ts';
+import { followed, unfollowed, type ConversionCase } from './conversions/bodies.ts';
+import { idsByAdapter, idsByRendering, post } from './conversions/reading.ts';
 
 const qwen3 = await realVllm('qwen3', {
   args: [
@@ -51,34 +44,11 @@ function open(): Promise<Opened> {
   return opened;
 }
 
-type Kind = 'messages' | 'responses';
-
-const short = { messages: { max_tokens: 2, model: 'qwen3' }, responses: { max_output_tokens: 2 } };
-
-async function weRead(engine: Engine, kind: Kind, body: string): Promise<readonly number[] | undefined> {
-  if (!readRequest(Buffer.from(body), kind).readable) return undefined;
-  const read = await ask(engine, typed(kind, body));
-  assert.ok(!('reason' in read));
-  const [prompt] = read.prompts;
-  return prompt?.known === true ? [...prompt.ids] : undefined;
-}
-
-async function post(url: string, path: string, body: string): Promise<{ status: number; body: unknown }> {
-  const reply = await fetch(url + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
-  return { status: reply.status, body: await reply.json() };
-}
-
-/** The engine's own ids, and how many its reply says that there were; undefined if it refuses the body. */
-async function engineReads(url: string, kind: Kind, body: string) {
-  const rendered = await post(url, `/v1/${kind}/render`, body);
-  if (rendered.status !== 200) return undefined;
-  const reply = await post(url, `/v1/${kind}`, body);
-  assert.equal(reply.status, 200, JSON.stringify(reply.body));
-  const { usage } = reply.body as {
+/** How many ids the engine's reply says that there were; it must take the body. */
+async function told(url: string, { kind, body }: ConversionCase): Promise<number> {
+  const reply = await post(`${url}/v1/${kind}`, body);
+  assert.equal(reply.status, 200, JSON.stringify(reply.json));
+  const { usage } = reply.json as {
     usage: { input_tokens: number; cache_read_input_tokens?: number; cache_creation_input_tokens?: number };
   };
   const {
@@ -86,53 +56,36 @@ async function engineReads(url: string, kind: Kind, body: string) {
     cache_read_input_tokens: read = 0,
     cache_creation_input_tokens: made = 0,
   } = usage;
-  return { ids: (rendered.body as { token_ids: number[] }).token_ids, told: input + read + made };
-}
-
-async function assertSame(kind: Kind, body: string): Promise<void> {
-  const { url, engine, behindGateway } = await open();
-  const theirs = await engineReads(url, kind, body);
-  const converted = await weRead(behindGateway, kind, body);
-  if (theirs === undefined) {
-    assert.equal(converted, undefined, 'the engine refuses it');
-    return;
-  }
-  assert.ok(converted !== undefined, 'the engine takes it');
-  assert.deepEqual(converted, theirs.ids);
-  assert.equal(converted.length, theirs.told);
-  assert.deepEqual(await weRead(engine, kind, body), theirs.ids);
+  return input + read + made;
 }
 
 describe('ids of conversations that are no chat, on a real vLLM', { skip: qwen3.skip }, () => {
-  // It refuses a budget for thinking that is not less than the limit.
-  const shared = Object.entries(messagesBodies).filter(([name]) => name !== 'thinking on');
-  const bodies = {
-    messages: { ...Object.fromEntries(shared), ...refusedMessages, ...ownMessagesBodies },
-    responses: { ...responsesBodies, ...refusedResponses, ...ownResponsesBodies },
-  };
-  for (const kind of ['messages', 'responses'] as const) {
-    for (const [name, body] of Object.entries(bodies[kind])) {
-      it(`${kind}: ${name}`, () => assertSame(kind, JSON.stringify({ ...short[kind], ...body })));
-    }
-  }
-
-  for (const [name, body] of Object.entries(unfollowedMessages)) {
-    it(`messages: ${name}: by the engine’s rendering only`, async () => {
+  for (const one of followed) {
+    it(`${one.kind}: ${one.name}`, async () => {
       const { url, engine, behindGateway } = await open();
-      const asked = JSON.stringify({ ...short.messages, ...body });
-      const theirs = await engineReads(url, 'messages', asked);
-      assert.ok(theirs !== undefined);
-      assert.equal(await weRead(behindGateway, 'messages', asked), undefined);
-      assert.deepEqual(await weRead(engine, 'messages', asked), theirs.ids);
+      const theirs = await idsByRendering(url, one);
+      const converted = await idsByAdapter(behindGateway, one);
+      assert.deepEqual(converted, theirs);
+      if (theirs === undefined) return;
+      assert.equal(theirs.length, await told(url, one));
+      assert.deepEqual(await idsByAdapter(engine, one), theirs);
     });
   }
 
-  it('messages: numbers and keys as they were written', () =>
-    assertSame('messages', exactMessagesBody.replace('{', '{"model":"qwen3",')));
+  for (const one of unfollowed) {
+    it(`${one.kind}: ${one.name}: by the engine\u2019s rendering only`, async () => {
+      const { url, engine, behindGateway } = await open();
+      const theirs = await idsByRendering(url, one);
+      assert.ok(theirs !== undefined);
+      assert.equal(await idsByAdapter(behindGateway, one), undefined);
+      assert.deepEqual(await idsByAdapter(engine, one), theirs);
+    });
+  }
 });
 
 describe('conversations that are no chat, through the proxy, on a real vLLM', { skip: qwen3.skip }, () => {
   const long = 'You are terse. '.repeat(20);
+  const short = { messages: { max_tokens: 2, model: 'qwen3' }, responses: { max_output_tokens: 2 } };
 
   it('count as the engine counts, whole and streamed, also with cached tokens', async (t) => {
     const proxied = await openProxy(t, (await qwen3.server()).url);

@@ -2,4 +2,11 @@
 // all of them. What differs is in test/support/tested-engine.ts.
 process.env['TOKENWEIR_TEST_ENGINE'] = 'vllm';
 
-for (const suite of ['numbers', 'sessions']) await import(`../e2e/${suite}.test.ts`);
+const suites = [
+  'numbers',
+  'sessions',
+  'clients/openai',
+  'clients/openai-responses',
+  'clients/anthropic',
+] as const;
+for (const suite of suites) await import(`../e2e/${suite}.test.ts`);

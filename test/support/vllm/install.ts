@@ -1,4 +1,4 @@
-// Installs vLLM for the tests unless it is there: `npm run test:vllm` runs this first.
-import { installVllm } from './environment.ts';
+// Installs vLLM for the tests unless there is one: `npm run test:vllm` runs this first.
+import { findVllm, installVllm } from './environment.ts';
 
-await installVllm();
+if ('missing' in (await findVllm())) await installVllm();

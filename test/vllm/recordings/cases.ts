@@ -207,3 +207,6 @@ const gemma3: RecordedServer = {
 };
 
 export const recordedServers: readonly RecordedServer[] = [qwen3, llama31, gemma3];
+
+/** The one whose own rendering conversions are compared with. */
+export const renderingServer = qwen3;

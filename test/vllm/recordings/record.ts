@@ -1,30 +1,35 @@
-// Records real replies of a vLLM as fixtures: `npm run record:vllm [-- FAMILY …]`.
+// Records real replies of a vLLM as fixtures: `npm run record:vllm [-- PART …]`, where a part is a family or `conversions`.
 // A fixture is one line of JSON (what was asked, status, headers), an empty line, and the reply's bytes.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { modelFolder } from '../../support/vllm/model-folder.ts';
 import { startVllm } from '../../support/vllm/server.ts';
-import { recordedServers, type Asked, type RecordedServer } from './cases.ts';
+import { recordedServers, renderingServer, type Asked, type RecordedServer } from './cases.ts';
+import { recordConversions } from './record-conversions.ts';
 
 /** Where the models lie on this machine is nobody's business. */
 const modelsAs = '/models';
 /** Different in each reply; the length is that of the bytes that we keep, where no path was replaced. */
 const volatileHeaders = new Set(['date', 'content-length']);
 
-async function record(server: RecordedServer): Promise<void> {
-  const model = await modelFolder(server.family);
-  const folder = new URL(`./${server.family}/`, import.meta.url);
-  const vllm = await startVllm({ model, args: server.args });
+async function started(server: RecordedServer, use: (url: string) => Promise<void>): Promise<void> {
+  const vllm = await startVllm({ model: await modelFolder(server.family), args: server.args });
   try {
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true });
-    for (const [name, asked] of Object.entries(server.asked)) {
-      const { told, bytes } = await ask(vllm.url, asked, server.headers);
-      const text = `${JSON.stringify(told)}\n\n${bytes}`.replaceAll(dirname(model), modelsAs);
-      await writeFile(new URL(`${name}.txt`, folder), text);
-    }
+    await use(vllm.url);
   } finally {
     await vllm.stop();
+  }
+}
+
+async function record(server: RecordedServer, url: string): Promise<void> {
+  const folder = new URL(`./${server.family}/`, import.meta.url);
+  const models = dirname(await modelFolder(server.family));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  for (const [name, asked] of Object.entries(server.asked)) {
+    const { told, bytes } = await ask(url, asked, server.headers);
+    const text = `${JSON.stringify(told)}\n\n${bytes}`.replaceAll(models, modelsAs);
+    await writeFile(new URL(`${name}.txt`, folder), text);
   }
 }
 
@@ -47,6 +52,8 @@ async function ask(url: string, asked: Asked, headers: RecordedServer['headers']
 }
 
 const chosen = process.argv.slice(2);
+const isWanted = (part: string): boolean => chosen.length === 0 || chosen.includes(part);
 for (const server of recordedServers) {
-  if (chosen.length === 0 || chosen.includes(server.family)) await record(server);
+  if (isWanted(server.family)) await started(server, (url) => record(server, url));
 }
+if (isWanted('conversions')) await started(renderingServer, recordConversions);
