@@ -1,4 +1,5 @@
 /** The list of all detectors, in alphabetical order. Adding one here is the only registration there is. */
+import { contentLost } from './content-lost.ts';
 import { contextOverflow } from './context-overflow.ts';
 import { controlTokenInContent } from './control-token-in-content.ts';
 import { countMismatch } from './count-mismatch.ts';
@@ -15,10 +16,12 @@ import { rawPrompt } from './raw-prompt.ts';
 import { runawayReply } from './runaway-reply.ts';
 import { stringifiedPrompt } from './stringified-prompt.ts';
 import { templateMissing } from './template-missing.ts';
+import { toolsDropped } from './tools-dropped.ts';
 import { trailingAssistant } from './trailing-assistant.ts';
 import { unwantedBos } from './unwanted-bos.ts';
 
 export const detectors: readonly Detector[] = [
+  contentLost,
   contextOverflow,
   controlTokenInContent,
   countMismatch,
@@ -34,6 +37,7 @@ export const detectors: readonly Detector[] = [
   runawayReply,
   stringifiedPrompt,
   templateMissing,
+  toolsDropped,
   trailingAssistant,
   unwantedBos,
 ];

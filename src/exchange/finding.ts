@@ -12,6 +12,7 @@ export const culprits = ['client', 'template', 'engine', 'model-file'] as const;
 export type Culprit = (typeof culprits)[number];
 
 export const findingKinds = [
+  'content-lost',
   'context-overflow',
   'control-token-in-content',
   'count-mismatch',
@@ -27,6 +28,7 @@ export const findingKinds = [
   'runaway-reply',
   'stringified-prompt',
   'template-missing',
+  'tools-dropped',
   'trailing-assistant',
   'unwanted-bos',
 ] as const;

@@ -54,6 +54,7 @@ export type FactName = (typeof factNames)[number];
 
 /** The severities that each kind can have without the operator's doing; their series start at 0. */
 export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> = {
+  'content-lost': ['info', 'error'],
   'context-overflow': ['warning', 'error'],
   'control-token-in-content': ['info', 'error'],
   'count-mismatch': ['warning'],
@@ -69,6 +70,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'runaway-reply': ['info', 'warning'],
   'stringified-prompt': ['warning'],
   'template-missing': ['warning', 'error'],
+  'tools-dropped': ['info', 'error'],
   'trailing-assistant': ['info', 'warning'],
   'unwanted-bos': ['info', 'warning'],
 };

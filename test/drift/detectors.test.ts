@@ -15,6 +15,7 @@ import { Conversations } from '../support/qwen3-sessions.ts';
 
 /** Part of the public contract: a changed line here is a breaking change. */
 const pinnedSeverities = {
+  'content-lost': 'error',
   'context-overflow': 'error',
   'control-token-in-content': 'error',
   'count-mismatch': 'warning',
@@ -30,6 +31,7 @@ const pinnedSeverities = {
   'runaway-reply': 'warning',
   'stringified-prompt': 'warning',
   'template-missing': 'error',
+  'tools-dropped': 'error',
   'trailing-assistant': 'warning',
   'unwanted-bos': 'warning',
 };

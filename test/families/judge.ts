@@ -7,6 +7,7 @@ import type { PublishedTemplate } from '../support/templates/published.ts';
 import { threeTurns, toolTurns, type ChatBody } from './conversations.ts';
 import { served, type Asked, type Served } from './examine.ts';
 import { faultNames, faults, type FaultName, type InjectedFault } from './faults.ts';
+import { lossesOf } from './losses.ts';
 import { modelOf } from './vocabulary.ts';
 
 export interface CleanResult {
@@ -102,28 +103,32 @@ interface Conversed {
   /** The same with `add_generation_prompt: false`. */
   readonly closed: readonly string[];
   readonly bodies: readonly ChatBody[];
+  /** Kinds of what the template leaves out of them. */
+  readonly losses: readonly string[];
 }
 
 async function converse(engine: Served, bodies: readonly ChatBody[]): Promise<Conversed> {
   const asked: Asked[] = [];
   const renderings: string[] = [];
   const closed: string[] = [];
+  const losses: string[] = [];
   for (const body of bodies) {
     const rendered = await engine.render(body);
     if (rendered === undefined) break;
     renderings.push(rendered);
     closed.push((await engine.render({ ...body, add_generation_prompt: false })) ?? '');
+    losses.push(...(await lossesOf((one) => engine.render(one), body)));
     asked.push(await engine.ask(chatRoute, { ...body, ...shortReply }));
   }
-  return { asked, renderings, closed, bodies };
+  return { asked, renderings, closed, bodies, losses };
 }
 
 function resultOf(conversed: Conversed): CleanResult {
-  const { asked, renderings, bodies } = conversed;
+  const { asked, renderings, bodies, losses } = conversed;
   return {
     refused: renderings.length < bodies.length,
     found: aboveInfo(asked),
-    expected: rewritesHistory(conversed) ? ['prefix-break'] : [],
+    expected: [...new Set([...losses, ...(rewritesHistory(conversed) ? ['prefix-break'] : [])])].toSorted(),
   };
 }
 

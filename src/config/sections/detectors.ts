@@ -17,6 +17,7 @@ function detector(kind: FindingKind) {
 }
 
 export const detectors = section({
+  'content-lost': detector('content-lost').prefault({}),
   'context-overflow': detector('context-overflow').prefault({}),
   'control-token-in-content': detector('control-token-in-content').prefault({}),
   'count-mismatch': detector('count-mismatch').prefault({}),
@@ -46,6 +47,7 @@ export const detectors = section({
   'runaway-reply': detector('runaway-reply').prefault({}),
   'stringified-prompt': detector('stringified-prompt').prefault({}),
   'template-missing': detector('template-missing').prefault({}),
+  'tools-dropped': detector('tools-dropped').prefault({}),
   'trailing-assistant': detector('trailing-assistant').prefault({}),
   'unwanted-bos': detector('unwanted-bos').prefault({}),
 } satisfies Record<FindingKind, z.ZodType>).prefault({});

@@ -1,0 +1,91 @@
+/** What is said of each way in which a message can lose something, and how bad it is. */
+import type { Culprit, Severity } from '../../exchange/finding.ts';
+
+export interface LossWords {
+  readonly severity: Severity;
+  readonly culprit: Culprit;
+  /** What is said of the fields, which are named by their paths. */
+  readonly said: (fields: string) => string;
+  readonly advice: string;
+}
+
+const templateAdvice = 'Whoever runs the engine must look at how its template writes such messages.';
+
+export const lossWords = {
+  text: {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt does not hold ${fields}`,
+    advice: templateAdvice,
+  },
+  'text-cut': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt holds only a part of ${fields}`,
+    advice: templateAdvice,
+  },
+  'as-code': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt holds ${fields} as the program text of a list of parts`,
+    advice: 'Send the content as one string: this template takes no list of parts there.',
+  },
+  'tool-result': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt does not hold ${fields}: the model does not see what the tool gave back`,
+    advice: 'Whoever runs the engine must give it a template that renders results of tools, as sent here.',
+  },
+  call: {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt does not hold ${fields}: the model does not see that it called the tool`,
+    advice: 'Whoever runs the engine must give it a template that renders calls of tools.',
+  },
+  'call-arguments': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt holds ${fields} without the arguments`,
+    advice: 'Whoever runs the engine must look at how its template writes calls of tools.',
+  },
+  'later-instructions': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) =>
+      `The prompt does not hold ${fields}: the template keeps only some of several instructions`,
+    advice: 'Send all instructions as one system message, the first.',
+  },
+  'unread-field': {
+    severity: 'error',
+    culprit: 'client',
+    said: (fields) =>
+      `The prompt does not hold ${fields}: nobody reads that field, and the message says nothing else`,
+    advice: 'Send the text as the content of the message, and calls of tools as tool_calls.',
+  },
+  'extra-field': {
+    severity: 'info',
+    culprit: 'client',
+    said: (fields) => `The prompt does not hold ${fields}: nobody reads that field`,
+    advice: 'Put it into the content of the message if the model should read it.',
+  },
+  'unknown-role': {
+    severity: 'error',
+    culprit: 'client',
+    said: (fields) => `The prompt does not hold ${fields}: the template has no such role`,
+    advice: 'Send the message as one of system, user, assistant or tool.',
+  },
+  'text-beside-calls': {
+    severity: 'info',
+    culprit: 'template',
+    said: (fields) => `The prompt does not hold ${fields}: the template writes no text beside calls of tools`,
+    advice: 'Nothing need be done; what the model must remember can be said in a message of its own.',
+  },
+  reasoning: {
+    severity: 'info',
+    culprit: 'template',
+    said: (fields) => `The prompt does not hold ${fields}: the template leaves out reasoning there`,
+    advice: 'Nothing need be done: most templates leave out the reasoning of earlier turns on purpose.',
+  },
+} as const satisfies Readonly<Record<string, LossWords>>;
+
+export type Loss = keyof typeof lossWords;

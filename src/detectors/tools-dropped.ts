@@ -1,0 +1,93 @@
+/**
+ * Finds tools that the rendered prompt does not name, and parts of tools that it leaves out. Silent where the client itself
+ * asked for no tool to be called.
+ */
+import { grouped, lostOf } from './causes/lost.ts';
+import type { Detector } from './detector.ts';
+import type { Finding } from '../exchange/finding.ts';
+import { formatPath } from '../exchange/json-path.ts';
+import type { LostTool, LostToolPart } from '../exchange/lost-parts.ts';
+
+/** One finding for each sort of part; more say nothing new. */
+const mostFindings = 16;
+
+export const toolsDropped: Detector = {
+  kind: 'tools-dropped',
+  summary: 'A tool that the client sent, or a part of one, is not in the prompt.',
+  stage: 'request',
+  need: 'rendered',
+  severity: 'error',
+  repairs: false,
+  detect(exchange) {
+    const lost = lostOf(exchange);
+    if (lost === undefined) return [];
+    const isUnwanted = exchange.request?.json['tool_choice'] === 'none';
+    const whole = isUnwanted ? [] : wholeTools(lost.tools, lost.toolCount);
+    return [...whole, ...partsOf(lost.toolParts)].slice(0, mostFindings);
+  },
+};
+
+function wholeTools(lost: readonly LostTool[], count: number): Finding[] {
+  const unread = lost.filter((tool) => tool.unread);
+  const dropped = lost.filter((tool) => !tool.unread);
+  return [
+    ...(unread.length > 0 ? [unreadTools(unread)] : []),
+    ...(dropped.length > 0 ? [droppedTools(dropped, dropped.length === count)] : []),
+  ];
+}
+
+function unreadTools(tools: readonly LostTool[]): Finding {
+  return {
+    kind: 'tools-dropped',
+    cause: 'unread-field',
+    severity: 'error',
+    culprit: 'client',
+    promptIndex: 0,
+    field: 'functions',
+    message: `None of the ${tools.length === 1 ? 'tool' : `${tools.length} tools`} in functions is in the prompt: the engine does not read that field.`,
+    advice: 'Send them as tools, each as {"type": "function", "function": {…}}.',
+  };
+}
+
+function droppedTools(tools: readonly LostTool[], all: boolean): Finding {
+  const [first] = tools.map(({ path }) => formatPath(path));
+  const others = tools.length === 1 ? '' : ` and ${tools.length - 1} more`;
+  return {
+    kind: 'tools-dropped',
+    cause: all ? 'all-tools' : 'some-tools',
+    severity: 'error',
+    culprit: 'template',
+    promptIndex: 0,
+    field: all ? 'tools' : (first ?? 'tools'),
+    message: all
+      ? `The prompt names none of the tools sent (${tools.length}): the model does not know that it has any.`
+      : `The prompt does not name ${first ?? 'a tool'}${others}: the model does not know that it has it.`,
+    advice: all
+      ? 'Whoever runs the engine must give it a template that renders tools; until then describe them in a message.'
+      : 'Whoever runs the engine must look at how its template writes tools.',
+  };
+}
+
+const words: Readonly<Record<string, string>> = {
+  'tool-description': 'descriptions of tools',
+  property: 'properties of tools',
+  'property-description': 'descriptions of properties',
+};
+
+function partsOf(parts: readonly LostToolPart[]): Finding[] {
+  return grouped(parts, ({ what }) => what).map(([what, [first, ...others]]) => {
+    const field = formatPath(first.path);
+    const more = others.length === 0 ? '' : ` and ${others.length} more like it`;
+    return {
+      kind: 'tools-dropped',
+      cause: what in words ? what : 'schema-field',
+      fact: `schema:${what}`,
+      severity: 'info',
+      culprit: 'template',
+      promptIndex: 0,
+      field,
+      message: `The template leaves out ${words[what] ?? `${what} of tool schemas`}: ${field}${more} is not in the prompt.`,
+      advice: 'Say what the model must know of it in the description of the tool.',
+    };
+  });
+}

@@ -1,0 +1,201 @@
+/**
+ * The parts of a conversation that a model should be given: texts, reasoning and calls of tools, each with its place in the
+ * body, whichever dialect it came in. Media, ids and other members that are no text are left out.
+ */
+import { isArray, isObject, parseJson } from './body-reader.ts';
+import type { ChatMessage, ChatRequest, Json, JsonPath } from './request.ts';
+import { instructs } from './system-text.ts';
+
+/**
+ * What a text is to the conversation. `later-instructions` are those after the first; `text-beside-calls` is what an
+ * assistant said in a message that calls tools; `reasoning` is of turns before the last question, `loop-reasoning` of those
+ * after it; `unread` stands in a member that has no meaning in the protocol.
+ */
+export type TextSort =
+  | 'instructions'
+  | 'later-instructions'
+  | 'question'
+  | 'answer'
+  | 'text-beside-calls'
+  | 'reasoning'
+  | 'loop-reasoning'
+  | 'tool-result'
+  | 'other-role'
+  | 'unread';
+
+export interface TextPart {
+  readonly sort: TextSort;
+  readonly text: string;
+  readonly path: JsonPath;
+  /** The member of the message that it stands in, e.g. `content`, `reasoning_content`. */
+  readonly member: string;
+  /** True if it is one of several parts of a content list. */
+  readonly listed: boolean;
+}
+
+export interface CallPart {
+  readonly name: string;
+  /** The arguments as parsed, where they are JSON; else their text. */
+  readonly arguments: Json;
+  readonly path: JsonPath;
+  /** True for a call that stands where the protocol once had it. */
+  readonly unread: boolean;
+}
+
+export interface MessageParts {
+  readonly role: string;
+  readonly path: JsonPath;
+  readonly texts: readonly TextPart[];
+  readonly calls: readonly CallPart[];
+}
+
+/** The parts of each message, in the order of the messages; a message without any has empty lists. */
+export function promptParts({ messages }: ChatRequest): readonly MessageParts[] {
+  const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
+  const firstInstructions = messages.findIndex(instructs);
+  return messages.map((message, index) => {
+    const calls = callsOf(message);
+    const reasoning: TextSort = index < lastQuestion ? 'reasoning' : 'loop-reasoning';
+    const own = ownSort(message, index > firstInstructions, calls.length > 0);
+    const texts = [
+      ...reasoningTexts(message, reasoning),
+      ...contentTexts(message, own, reasoning),
+      ...unreadTexts(message),
+    ].filter(({ text }) => text.trim() !== '');
+    return { role: message.role, path: message.path, texts, calls };
+  });
+}
+
+function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): TextSort {
+  if (instructs(message)) return isLater ? 'later-instructions' : 'instructions';
+  switch (message.role) {
+    case 'user':
+      return 'question';
+    case 'assistant':
+      return hasCalls ? 'text-beside-calls' : 'answer';
+    case 'tool':
+      return 'tool-result';
+    default:
+      return 'other-role';
+  }
+}
+
+/** The names under which engines read reasoning, each some of them. */
+const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
+
+function reasoningTexts({ value, path }: ChatMessage, sort: TextSort): TextPart[] {
+  return reasoningMembers.flatMap((member) => {
+    const text = value[member];
+    return typeof text === 'string' ? [{ sort, text, path: [...path, member], member, listed: false }] : [];
+  });
+}
+
+function contentTexts({ value, contentPath }: ChatMessage, own: TextSort, reasoning: TextSort): TextPart[] {
+  const { content } = value;
+  if (typeof content === 'string') {
+    return [{ sort: own, text: content, path: contentPath, member: 'content', listed: false }];
+  }
+  if (!isArray(content)) return [];
+  return content.flatMap((part, index) => listedTexts(part, [...contentPath, index], own, reasoning));
+}
+
+function listedTexts(part: Json, path: JsonPath, own: TextSort, reasoning: TextSort): TextPart[] {
+  const listed = (sort: TextSort, text: Json | undefined, ...steps: JsonPath): TextPart[] =>
+    typeof text === 'string'
+      ? [{ sort, text, path: [...path, ...steps], member: 'content', listed: true }]
+      : [];
+  if (typeof part === 'string') return listed(own, part);
+  if (!isObject(part)) return [];
+  switch (part['type']) {
+    case 'thinking':
+      return listed(reasoning, part['thinking'], 'thinking');
+    case 'reasoning':
+    case 'reasoning_text':
+      return listed(reasoning, part['text'], 'text');
+    case 'tool_result': {
+      const { content } = part;
+      if (!isArray(content)) return listed('tool-result', content, 'content');
+      return content.flatMap((one, index) =>
+        listedTexts(one, [...path, 'content', index], 'tool-result', reasoning),
+      );
+    }
+    case 'document': {
+      const source = part['source'];
+      const isText = isObject(source) && source['type'] === 'text';
+      return isText ? listed(own, source['data'], 'source', 'data') : [];
+    }
+    default:
+      return listed(own, part['text'], 'text');
+  }
+}
+
+/** Members of messages that are read, or are no text of the conversation. */
+const readMembers = new Set<string>([
+  'role',
+  'content',
+  'tool_calls',
+  'function_call',
+  'name',
+  'arguments',
+  'input',
+  'type',
+  'summary',
+  ...reasoningMembers,
+]);
+
+/** A name, an id, a date or a link has no white space or is short; a text for the model has both. */
+const leastUnread = 16;
+
+function unreadTexts({ value, path }: ChatMessage): TextPart[] {
+  return Object.entries(value).flatMap(([member, text]): TextPart[] => {
+    if (readMembers.has(member) || typeof text !== 'string') return [];
+    const isText =
+      text.trim().length >= leastUnread && /\s/.test(text.trim()) && Number.isNaN(Date.parse(text));
+    return isText ? [{ sort: 'unread', text, path: [...path, member], member, listed: false }] : [];
+  });
+}
+
+function callsOf({ value, path, contentPath }: ChatMessage): CallPart[] {
+  const { tool_calls: calls, function_call: legacy, content, type } = value;
+  const found: CallPart[] = [];
+  const add = (call: Json | undefined, name: string, at: JsonPath, unread = false): void => {
+    if (!isObject(call) || typeof call['name'] !== 'string' || call['name'] === '') return;
+    found.push({ name: call['name'], arguments: argumentsOf(call[name]), path: at, unread });
+  };
+  if (isArray(calls)) {
+    for (const [index, call] of calls.entries()) {
+      const inner = isObject(call) ? call['function'] : undefined;
+      add(isObject(inner) ? inner : call, 'arguments', [...path, 'tool_calls', index]);
+    }
+  }
+  add(legacy, 'arguments', [...path, 'function_call'], true);
+  if (type === 'function_call') add(value, 'arguments', path);
+  if (isArray(content)) {
+    for (const [index, part] of content.entries()) {
+      if (isObject(part) && part['type'] === 'tool_use') add(part, 'input', [...contentPath, index]);
+    }
+  }
+  return found;
+}
+
+function argumentsOf(given: Json | undefined): Json {
+  if (typeof given !== 'string') return given ?? null;
+  return parseJson(given) ?? given;
+}
+
+/** Texts and keys of a JSON value that a model is given in one form or another; numbers and flags are too short to tell. */
+export function jsonTexts(value: Json): string[] {
+  const texts: string[] = [];
+  const open: Json[] = [value];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (typeof one === 'string') texts.push(one);
+    else if (isArray(one)) open.push(...one.toReversed());
+    else if (isObject(one)) {
+      for (const [key, member] of Object.entries<Json>(one).toReversed()) {
+        open.push(member);
+        texts.push(key);
+      }
+    }
+  }
+  return texts;
+}

@@ -1,0 +1,150 @@
+/**
+ * The forms in which a template can write a text, and how a text is looked for in all of them. A template that only trims,
+ * quotes or escapes has lost nothing. Pure; the same for every engine and family.
+ */
+
+export interface Found {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text itself comes first; a form that writes it the same way is left out. */
+export function writtenForms(text: string): readonly string[] {
+  const given = text.trim();
+  if (!/[^ !#-%(-;=?-[\]-~]/.test(given)) return [given];
+  const json = JSON.stringify(given).slice(1, -1);
+  return [
+    ...new Set([
+      given,
+      json,
+      asAscii(json),
+      asAscii(json).replaceAll(/[<>&']/g, escapeUnit),
+      json.replaceAll(/[<>&']/g, escapeUnit),
+      given.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character),
+      json.replaceAll("'", "\\'").replaceAll('\\"', '"'),
+      given.replaceAll('\r\n', '\n'),
+    ]),
+  ];
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+};
+
+function asAscii(json: string): string {
+  return json.replaceAll(/[\u0080-\uffff]/g, escapeUnit);
+}
+
+function escapeUnit(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, index) => String.raw`\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('');
+}
+
+/** So many of a long text's first characters are looked for; the rest is compared at once. */
+const headLength = 48;
+const mostHeads = 8;
+
+/** As `indexOf`, for texts that may be very long. */
+export function placeOf(text: string, needle: string, from = 0): number {
+  if (needle.length <= headLength * 2) return text.indexOf(needle, from);
+  const head = needle.slice(0, headLength);
+  let at = text.indexOf(head, from);
+  for (let tried = 0; at >= 0 && tried < mostHeads; tried += 1) {
+    if (text.slice(at, at + needle.length) === needle) return at;
+    at = text.indexOf(head, at + 1);
+  }
+  return at < 0 ? -1 : text.indexOf(needle, at);
+}
+
+/** In the first of its forms that is there. */
+export function findForm(forms: readonly string[], text: string, from = 0): Found | undefined {
+  for (const form of forms) {
+    const start = placeOf(text, form, from);
+    if (start >= 0) return { start, end: start + form.length };
+  }
+  return undefined;
+}
+
+/** True if the name stands there as a word of its own. */
+export function holdsName(text: string, name: string): boolean {
+  return namePlace(text, name) >= 0;
+}
+
+export function namePlace(text: string, name: string, from = 0): number {
+  for (let at = text.indexOf(name, from); at >= 0; at = text.indexOf(name, at + 1)) {
+    if (!isNameCharacter(text[at - 1]) && !isNameCharacter(text[at + name.length])) return at;
+  }
+  return -1;
+}
+
+export function countName(text: string, name: string): number {
+  let count = 0;
+  for (let at = namePlace(text, name); at >= 0; at = namePlace(text, name, at + name.length)) count += 1;
+  return count;
+}
+
+function isNameCharacter(character: string | undefined): boolean {
+  return character !== undefined && /[\p{L}\p{N}_-]/u.test(character);
+}
+
+/** Short enough to lie between two escapes of most texts, long enough not to be there by chance. */
+const anchorLength = 20;
+const stride = 8;
+const slowTries = 64;
+
+/**
+ * The runs of the form that are not in the text, in order, where it is there in pieces; a run is never shorter than an
+ * anchor. The pieces must be in order. Linear: what is not found is looked for in ever larger steps.
+ */
+export function missingRuns(form: string, text: string): readonly Found[] {
+  const runs: Found[] = [];
+  let at = 0;
+  let from = 0;
+  let kept = 0;
+  while (at < form.length) {
+    const piece = nextPiece(form, at, text, from);
+    const start = piece === undefined ? form.length : piece.at;
+    if (start - at >= anchorLength || piece === undefined) runs.push({ start: at, end: start });
+    if (piece === undefined) break;
+    at = piece.at + piece.length;
+    from = piece.place + piece.length;
+    kept += piece.length;
+  }
+  return kept === 0
+    ? [{ start: 0, end: form.length }]
+    : runs.filter(({ start, end }) => end - start >= anchorLength);
+}
+
+interface Piece {
+  readonly at: number;
+  readonly place: number;
+  readonly length: number;
+}
+
+/** The next part of the form that the text holds: as long as it goes on, and from as early as it does. */
+function nextPiece(form: string, at: number, text: string, from: number): Piece | undefined {
+  let step = stride;
+  let tries = 0;
+  for (let probe = at; probe + anchorLength <= form.length; probe += step, tries += 1) {
+    if (tries >= slowTries) step *= 2;
+    const place = text.indexOf(form.slice(probe, probe + anchorLength), from);
+    if (place < 0) continue;
+    let before = 0;
+    while (
+      probe - before > at &&
+      place - before > from &&
+      form[probe - before - 1] === text[place - before - 1]
+    )
+      before += 1;
+    let after = anchorLength;
+    while (probe + after < form.length && form[probe + after] === text[place + after]) after += 1;
+    return { at: probe - before, place: place - before, length: before + after };
+  }
+  return undefined;
+}

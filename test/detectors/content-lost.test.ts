@@ -1,0 +1,395 @@
+// What content-lost reports and, above all, what it leaves alone: every form in which a template writes what it was given.
+import { contentLost } from '../../src/detectors/content-lost.ts';
+import type { Json, JsonObject } from '../../src/exchange/request.ts';
+import { testDetector } from '../support/detector-tester.ts';
+import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+
+const turn = (role: string, content: string): string => `<|im_start|>${role}\n${content}<|im_end|>\n`;
+const ask = '<|im_start|>assistant\n';
+
+function chat(messages: readonly JsonObject[], text: string, more: JsonObject = {}): ExchangeShape {
+  return { route: 'chat', body: { messages: messages as Json, ...more }, facts: factsOf.qwen3, text };
+}
+
+const user = (content: Json): JsonObject => ({ role: 'user', content });
+const call = (args: Json): JsonObject => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c1', type: 'function', function: { name: 'get_weather', arguments: args } }],
+});
+const result = (content: Json): JsonObject => ({ role: 'tool', tool_call_id: 'c1', content });
+const question = user('What is the weather in Lisbon?');
+const asked = turn('user', 'What is the weather in Lisbon?');
+const called = '{"name": "get_weather", "arguments": {"city": "Lisbon"}}';
+
+const quoted = 'He said "no" & <left>: it’s 5 °C\tin São Paulo\\north';
+const long = Array.from({ length: 40 }, (_, index) => `Line ${index} of a long text about rivers.`).join(
+  '\n',
+);
+
+testDetector(contentLost, {
+  clean: [
+    {
+      name: 'texts that are there as they were sent',
+      exchange: chat([user('Hello there')], turn('user', 'Hello there') + ask),
+    },
+    {
+      name: 'white space that the template trims',
+      exchange: chat([user('\n  Hello there \n')], turn('user', 'Hello there') + ask),
+    },
+    {
+      name: 'empty, blank and missing contents',
+      exchange: chat(
+        [{ role: 'system', content: '' }, user('  \n'), { role: 'assistant', content: null }, user('x')],
+        turn('user', 'x') + ask,
+      ),
+    },
+    ...[
+      ['quoted as JSON', JSON.stringify(quoted)],
+      [
+        'quoted as JSON in ASCII',
+        JSON.stringify(quoted).replaceAll(
+          /[\u0080-\uffff]/g,
+          (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        ),
+      ],
+      [
+        'escaped for HTML',
+        quoted
+          .replaceAll('&', '&amp;')
+          .replaceAll('<', '&lt;')
+          .replaceAll('>', '&gt;')
+          .replaceAll('"', '&#34;'),
+      ],
+    ].map(([name, written = '']) => ({
+      name: `a text ${name}`,
+      exchange: chat([user(quoted)], turn('user', written) + ask),
+    })),
+    {
+      name: 'parts of a list, joined',
+      exchange: chat(
+        [
+          user([
+            { type: 'text', text: 'First part' },
+            { type: 'text', text: 'second part' },
+          ]),
+        ],
+        turn('user', 'First partsecond part') + ask,
+      ),
+    },
+    {
+      name: 'an image among the parts',
+      exchange: chat(
+        [
+          user([
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+            { type: 'text', text: 'What is it?' },
+          ]),
+        ],
+        turn('user', '<__media__>\nWhat is it?') + ask,
+      ),
+    },
+    {
+      name: 'a text of which a template takes out a flag',
+      exchange: chat([user(`${long} /no_think ${long}`)], turn('user', `${long}  ${long}`) + ask),
+    },
+    {
+      name: 'lines that a template indents',
+      exchange: chat([user(long)], turn('user', long.replaceAll('\n', '\n    ')) + ask),
+    },
+    {
+      name: 'instructions in the last question’s turn',
+      exchange: chat(
+        [
+          { role: 'system', content: 'Answer in one sentence.' },
+          user('Which river is it?'),
+          { role: 'assistant', content: 'It is the Elbe.' },
+          user('And in Prague?'),
+        ],
+        `${turn('user', 'Which river is it?')}${turn('assistant', 'It is the Elbe.')}${turn('user', 'Answer in one sentence.\n\nAnd in Prague?')}${ask}`,
+      ),
+    },
+    {
+      name: 'a call whose arguments are written value by value',
+      exchange: chat(
+        [question, call('{"city":"Lisbon","days":1.0}'), result('Sunny')],
+        `${asked}${turn('assistant', 'get_weather\n<arg>city</arg>Lisbon<arg>days</arg>1')}${turn('tool', 'Sunny')}${ask}`,
+      ),
+    },
+    {
+      name: 'a call without arguments',
+      exchange: chat(
+        [question, call('{}'), result('Sunny')],
+        `${asked}${turn('assistant', 'get_weather{}')}${turn('tool', 'Sunny')}${ask}`,
+      ),
+    },
+    {
+      name: 'a result in JSON that is taken apart',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('{"sky": "sunny", "temperature": 24.0}')],
+        `${asked}${turn('assistant', called)}response{temperature:24,sky:<|"|>sunny<|"|>}${ask}`,
+      ),
+    },
+    {
+      name: 'a result in JSON that is quoted once more',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('{"sky": "sunny"}')],
+        `${asked}${turn('assistant', called)}${turn('tool', JSON.stringify('{"sky": "sunny"}'))}${ask}`,
+      ),
+    },
+    {
+      name: 'metadata of messages',
+      exchange: chat(
+        [
+          {
+            ...user('Hello there'),
+            name: 'ann',
+            id: 'msg_1',
+            created_at: 'Mon, 30 Nov 2026 10:00:00 GMT',
+            tags: ['a b c'],
+          },
+        ],
+        turn('user', 'Hello there') + ask,
+      ),
+    },
+    {
+      name: 'raw prompts',
+      exchange: { route: 'completion', body: { prompt: 'Hello there' }, facts: factsOf.qwen3, text: 'Hello' },
+    },
+    {
+      name: 'short answers that come again and again',
+      exchange: chat(
+        [
+          user('Go on'),
+          { role: 'assistant', content: 'ok' },
+          user('Go on'),
+          { role: 'assistant', content: 'ok' },
+          user('Go on'),
+        ],
+        `${turn('user', 'Go on')}${turn('assistant', 'ok')}${turn('user', 'Go on')}${turn('assistant', 'ok')}${turn('user', 'Go on')}${ask}`,
+      ),
+    },
+  ],
+  found: [
+    {
+      name: 'a question that is not there',
+      exchange: chat([user('Which river is the longest?')], turn('user', '') + ask),
+      findings: [{ cause: 'text', severity: 'error', culprit: 'template', field: 'messages[0].content' }],
+    },
+    {
+      name: 'a short question that is not there, between texts that are',
+      exchange: chat(
+        [user('Tell me of a river.'), { role: 'assistant', content: 'The Elbe flows north.' }, user('And?')],
+        `${turn('user', 'Tell me of a river.')}${turn('assistant', 'The Elbe flows north.')}${ask}`,
+      ),
+      findings: [{ cause: 'text', field: 'messages[2].content' }],
+    },
+    {
+      name: 'all but the last message',
+      exchange: chat(
+        [
+          { role: 'system', content: 'Answer in one sentence.' },
+          user('Which river flows through Dresden?'),
+          { role: 'assistant', content: 'The Elbe flows through Dresden.' },
+          user('And through Prague?'),
+        ],
+        turn('user', 'And through Prague?') + ask,
+      ),
+      findings: [{ cause: 'text', field: 'messages[0].content' }],
+    },
+    {
+      name: 'the end of a long text',
+      exchange: chat([user(`${long}\n${long}`)], turn('user', long) + ask),
+      findings: [
+        {
+          cause: 'text-cut',
+          field: 'messages[0].content',
+          characters: { start: long.length, end: long.length * 2 + 1 },
+        },
+      ],
+    },
+    {
+      name: 'one of several parts',
+      exchange: chat(
+        [
+          user([
+            { type: 'text', text: 'The first part of it' },
+            { type: 'text', text: 'And then the second' },
+          ]),
+        ],
+        turn('user', 'The first part of it') + ask,
+      ),
+      findings: [{ cause: 'text', field: 'messages[0].content[1].text' }],
+    },
+    {
+      name: 'a list of parts as Python writes it',
+      exchange: chat(
+        [user([{ type: 'text', text: 'Which river?' }])],
+        turn('user', "[{'type': 'text', 'text': 'Which river?'}]") + ask,
+      ),
+      findings: [{ cause: 'as-code', severity: 'error', field: 'messages[0].content[0].text' }],
+    },
+    {
+      name: 'second instructions',
+      exchange: chat(
+        [
+          { role: 'system', content: 'Answer in one sentence.' },
+          { role: 'system', content: 'Never name a city.' },
+          user('Which river?'),
+        ],
+        `${turn('system', 'Answer in one sentence.')}${turn('user', 'Which river?')}${ask}`,
+      ),
+      findings: [{ cause: 'later-instructions', severity: 'error', field: 'messages[1].content' }],
+    },
+    {
+      name: 'what a tool gave back',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('It is sunny there.')],
+        `${asked}${turn('assistant', called)}${ask}`,
+      ),
+      findings: [{ cause: 'tool-result', severity: 'error', field: 'messages[2].content' }],
+    },
+    {
+      name: 'a call of a tool whose name and city stand elsewhere in the prompt',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('It is sunny there.')],
+        `${turn('system', 'Tools: get_weather')}${asked}${turn('assistant', '')}${turn('tool', 'It is sunny there.')}${ask}`,
+      ),
+      findings: [{ cause: 'call', severity: 'error', field: 'messages[1].tool_calls[0]' }],
+    },
+    {
+      name: 'the arguments of a call',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('It is sunny there.')],
+        `${asked}${turn('assistant', 'get_weather()')}${turn('tool', 'It is sunny there.')}${ask}`,
+      ),
+      findings: [{ cause: 'call-arguments', severity: 'error', field: 'messages[1].tool_calls[0]' }],
+    },
+    {
+      name: 'a message that says all it says in a field that nobody reads',
+      exchange: chat([{ ...user(''), text: 'Which river is the longest?' }], turn('user', '') + ask),
+      findings: [{ cause: 'unread-field', severity: 'error', culprit: 'client', field: 'messages[0].text' }],
+    },
+    {
+      name: 'a note beside a text, as a fact',
+      exchange: chat(
+        [{ ...user('Which river?'), context: 'The user lives in Dresden.' }],
+        turn('user', 'Which river?') + ask,
+      ),
+      findings: [
+        {
+          cause: 'extra-field',
+          severity: 'info',
+          culprit: 'client',
+          fact: 'extra-field:context',
+          field: 'messages[0].context',
+        },
+      ],
+    },
+    {
+      name: 'a call where the protocol once had it',
+      exchange: chat(
+        [
+          question,
+          {
+            role: 'assistant',
+            content: null,
+            function_call: { name: 'get_weather', arguments: '{"city":"Lisbon"}' },
+          },
+          user('And what should I wear?'),
+        ],
+        `${asked}${turn('assistant', '')}${turn('user', 'And what should I wear?')}${ask}`,
+      ),
+      findings: [{ cause: 'unread-field', culprit: 'client', field: 'messages[1].function_call' }],
+    },
+    {
+      name: 'a role that the template does not have',
+      exchange: chat(
+        [user('Rate this answer.'), { role: 'critic', content: 'It is far too long.' }],
+        turn('user', 'Rate this answer.') + ask,
+      ),
+      findings: [{ cause: 'unknown-role', culprit: 'client', field: 'messages[1].content' }],
+    },
+    {
+      name: 'reasoning of an earlier turn, as a fact of the model',
+      exchange: chat(
+        [
+          question,
+          { role: 'assistant', content: 'It is sunny.', reasoning_content: 'Lisbon is sunny in June.' },
+          user('And tomorrow?'),
+        ],
+        `${asked}${turn('assistant', 'It is sunny.')}${turn('user', 'And tomorrow?')}${ask}`,
+      ),
+      findings: [
+        { cause: 'reasoning', severity: 'info', fact: 'reasoning', field: 'messages[1].reasoning_content' },
+      ],
+    },
+    {
+      name: 'reasoning inside an answer, as the same fact',
+      exchange: chat(
+        [
+          question,
+          { role: 'assistant', content: `<think>\n${long}\n</think>\n\nSunny.` },
+          user('And tomorrow?'),
+        ],
+        `${asked}${turn('assistant', 'Sunny.')}${turn('user', 'And tomorrow?')}${ask}`,
+      ),
+      findings: [{ cause: 'reasoning', severity: 'info', fact: 'reasoning', field: 'messages[1].content' }],
+    },
+    {
+      name: 'what was said beside a call, as a fact of the model',
+      exchange: chat(
+        [
+          question,
+          { ...call({ city: 'Lisbon' }), content: 'Let me look that up.' },
+          result('It is sunny there.'),
+        ],
+        `${asked}${turn('assistant', called)}${turn('tool', 'It is sunny there.')}${ask}`,
+      ),
+      findings: [
+        {
+          cause: 'text-beside-calls',
+          severity: 'info',
+          fact: 'text-beside-calls',
+          field: 'messages[1].content',
+        },
+      ],
+    },
+    {
+      name: 'Anthropic blocks: a result and a document',
+      exchange: {
+        route: 'messages',
+        body: {
+          max_tokens: 8,
+          messages: [
+            { role: 'user', content: 'What is the weather in Lisbon?' },
+            {
+              role: 'assistant',
+              content: [{ type: 'tool_use', id: 't1', name: 'get_weather', input: { city: 'Lisbon' } }],
+            },
+            {
+              role: 'user',
+              content: [
+                {
+                  type: 'tool_result',
+                  tool_use_id: 't1',
+                  content: [{ type: 'text', text: 'It is sunny there.' }],
+                },
+                {
+                  type: 'document',
+                  source: { type: 'text', media_type: 'text/plain', data: 'Lisbon lies on the Tagus.' },
+                },
+              ],
+            },
+          ],
+        },
+        facts: factsOf.qwen3,
+        text: `${asked}${turn('assistant', called)}${ask}`,
+      },
+      findings: [
+        { cause: 'tool-result', field: 'messages[2].content[0].content[0].text' },
+        { cause: 'text', field: 'messages[2].content[1].source.data' },
+      ],
+    },
+  ],
+});

@@ -1,0 +1,205 @@
+// What tools-dropped reports and what it leaves alone: tools in whatever form a template writes them, and names that the
+// conversation itself speaks of.
+import { toolsDropped } from '../../src/detectors/tools-dropped.ts';
+import type { Json, JsonObject } from '../../src/exchange/request.ts';
+import { testDetector } from '../support/detector-tester.ts';
+import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+
+const turn = (role: string, content: string): string => `<|im_start|>${role}\n${content}<|im_end|>\n`;
+const ask = '<|im_start|>assistant\n';
+
+function tool(
+  name: string,
+  parameters: JsonObject = schema,
+  description = `Calls ${name} for a city.`,
+): JsonObject {
+  return { type: 'function', function: { name, description, parameters } };
+}
+const schema: JsonObject = {
+  type: 'object',
+  properties: { city: { type: 'string', description: 'The name of the city.' } },
+  required: ['city'],
+};
+const weather = tool('get_weather');
+const time = tool('get_time');
+const written = (...tools: readonly JsonObject[]): string =>
+  turn('system', tools.map((one) => JSON.stringify(one)).join('\n'));
+const question: JsonObject = { role: 'user', content: 'What is the weather in Lisbon?' };
+const asked = turn('user', 'What is the weather in Lisbon?');
+
+function chat(tools: readonly JsonObject[], text: string, more: JsonObject = {}): ExchangeShape {
+  return {
+    route: 'chat',
+    body: { messages: [question], tools: tools as Json, ...more },
+    facts: factsOf.qwen3,
+    text,
+  };
+}
+
+const called: readonly JsonObject[] = [
+  question,
+  {
+    role: 'assistant',
+    content: '',
+    tool_calls: [
+      { id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Lisbon"}' } },
+    ],
+  },
+  { role: 'tool', tool_call_id: 'c1', content: 'It is sunny there.' },
+];
+const call = turn('assistant', '{"name": "get_weather", "arguments": {"city": "Lisbon"}}');
+const given = turn('tool', 'It is sunny there.');
+
+/** As a few templates write them, with nothing but names, types and comments. */
+const asTypes = turn(
+  'system',
+  '// Calls get_weather for a city.\ntype get_weather = (_: {\n// The name of the city.\ncity: string,\n}) => any;',
+);
+
+function bounded(field: JsonObject): JsonObject {
+  return tool('get_weather', { type: 'object', properties: { city: { type: 'string', ...field } } });
+}
+
+const circular = tool('get_tree', {
+  type: 'object',
+  properties: { root: { $ref: '#/$defs/Node' } },
+  $defs: { Node: { type: 'object', properties: { child: { $ref: '#/$defs/Node' } } } },
+});
+
+testDetector(toolsDropped, {
+  clean: [
+    { name: 'no tools', exchange: chat([], asked + ask) },
+    { name: 'tools as JSON', exchange: chat([weather, time], written(weather, time) + asked + ask) },
+    { name: 'tools in another order', exchange: chat([weather, time], written(time, weather) + asked + ask) },
+    { name: 'tools behind the question', exchange: chat([weather], asked + written(weather) + ask) },
+    { name: 'tools as types and comments', exchange: chat([weather], asTypes + asked + ask) },
+    { name: 'a circular schema', exchange: chat([circular], written(circular) + asked + ask) },
+    {
+      name: 'a description of several lines, written as comments',
+      exchange: chat(
+        [tool('get_weather', schema, 'Get the weather.\nFor a city.')],
+        turn(
+          'system',
+          '// Get the weather.\n// For a city.\ntype get_weather = (_: {\n// The name of the city.\ncity: string',
+        ) +
+          asked +
+          ask,
+      ),
+    },
+    {
+      name: 'names first and schemas later',
+      exchange: chat(
+        [weather, time],
+        turn('system', 'Tools: get_weather, get_time') + written(weather, time) + asked + ask,
+      ),
+    },
+    {
+      name: 'tools that are dropped because none may be called',
+      exchange: chat([weather], asked + ask, { tool_choice: 'none' }),
+    },
+    {
+      name: 'tools between a question and the call',
+      exchange: chat([weather], asked + written(weather) + call + given + ask, { messages: called as Json }),
+    },
+    {
+      name: 'what is for a validator alone',
+      exchange: chat(
+        [
+          tool('get_weather', {
+            ...schema,
+            $schema: 'https://json-schema.org/draft/2020-12/schema',
+            additionalProperties: false,
+          }),
+        ],
+        written(weather) + asked + ask,
+      ),
+    },
+    { name: 'tools without a name', exchange: chat([{ type: 'web_search' }], asked + ask) },
+    {
+      name: 'Anthropic tools',
+      exchange: {
+        route: 'messages',
+        body: {
+          max_tokens: 8,
+          messages: [question],
+          tools: [
+            { name: 'get_weather', description: 'Calls get_weather for a city.', input_schema: schema },
+          ],
+        },
+        facts: factsOf.qwen3,
+        text: written(weather) + asked + ask,
+      },
+    },
+  ],
+  found: [
+    {
+      name: 'all tools',
+      exchange: chat([weather, time], asked + ask),
+      findings: [{ cause: 'all-tools', severity: 'error', culprit: 'template', field: 'tools' }],
+    },
+    {
+      name: 'one of two tools',
+      exchange: chat([weather, time], written(weather) + asked + ask),
+      findings: [{ cause: 'some-tools', severity: 'error', field: 'tools[1]' }],
+    },
+    {
+      name: 'a tool whose name is the beginning of another’s',
+      exchange: chat([tool('get'), weather], written(weather) + asked + ask),
+      findings: [{ cause: 'some-tools', field: 'tools[0]' }],
+    },
+    {
+      name: 'tools that only the conversation names',
+      exchange: chat([weather], turn('user', 'Call get_weather, please.') + ask, {
+        messages: [{ role: 'user', content: 'Call get_weather, please.' }],
+      }),
+      findings: [{ cause: 'all-tools', field: 'tools' }],
+    },
+    {
+      name: 'tools that only a call names',
+      exchange: chat([weather], asked + call + given + ask, { messages: called as Json }),
+      findings: [{ cause: 'all-tools', field: 'tools' }],
+    },
+    {
+      name: 'tools where the protocol once had them',
+      exchange: {
+        route: 'chat',
+        body: { messages: [question], functions: [weather['function'] as JsonObject] },
+        facts: factsOf.qwen3,
+        text: asked + ask,
+      },
+      findings: [{ cause: 'unread-field', severity: 'error', culprit: 'client', field: 'functions' }],
+    },
+    ...(
+      [
+        ['default', { default: 'Lisbon' }],
+        ['pattern', { pattern: '^[A-Z][a-z]+$' }],
+        ['enum', { enum: ['Lisbon', 'Porto'] }],
+        ['items', { items: { properties: { street: { type: 'string' } } } }],
+        ['anyOf', { anyOf: [{ const: 'Lisbon' }, { $ref: '#/$defs/City' }] }],
+      ] as const satisfies readonly (readonly [string, JsonObject])[]
+    ).map(([keyword, field]) => ({
+      name: `${keyword} of a property, as a fact of the model`,
+      exchange: chat([bounded(field)], asTypes + turn('user', 'Hello there') + ask, {
+        messages: [{ role: 'user', content: 'Hello there' }],
+      }),
+      findings: [
+        {
+          cause: 'schema-field',
+          severity: 'info' as const,
+          fact: `schema:${keyword}`,
+          field: `tools[0].function.parameters.properties.city.${keyword}`,
+        },
+      ],
+    })),
+    {
+      name: 'descriptions and properties, as facts of the model',
+      exchange: chat([weather], turn('system', 'Tools: get_weather') + turn('user', 'Hello there') + ask, {
+        messages: [{ role: 'user', content: 'Hello there' }],
+      }),
+      findings: [
+        { cause: 'tool-description', severity: 'info', field: 'tools[0].function.description' },
+        { cause: 'property', severity: 'info', field: 'tools[0].function.parameters.properties.city' },
+      ],
+    },
+  ],
+});
