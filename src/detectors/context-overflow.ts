@@ -35,15 +35,17 @@ function refused({ prompts, facts }: Exchange, request: GenerationRequest, refus
   const read = Math.max(0, ...prompts.map((prompt) => (prompt.known ? prompt.ids.length : 0)));
   // An engine that stops counting at its limit tells a lower bound.
   const prompt = Math.max(read, refusal.promptTokens ?? 0);
-  const promptFits = prompt > 0 && context !== undefined && prompt < context;
+  const answer = refusal.answerTokens ?? request.maxTokens;
+  // Some engines refuse a limit that no prompt could go with before they count the prompt.
+  const limitAlone =
+    refusal.promptTokens === undefined && (refusal.answerTokens ?? 0) > (context ?? Infinity);
   const { maxTokensField } = request;
   const has = `the engine's context of ${context ?? 'unknown length'}${context === undefined ? '' : ' tokens'}`;
-  if (promptFits) {
-    const answer = refusal.answerTokens ?? request.maxTokens;
+  if (context !== undefined && (limitAlone || prompt > 0) && prompt < context) {
     return {
       ...common('limit-too-high', 'warning'),
       ...(maxTokensField !== undefined && { field: maxTokensField }),
-      message: `The engine refused the request: its prompt of ${prompt} tokens fits into ${has}, but not together with the ${answer ?? 'number of'} tokens that the answer may take.`,
+      message: `The engine refused the request: ${prompt > 0 ? `its prompt of ${prompt} tokens fits` : 'its prompt may fit'} into ${has}, but not together with the ${answer ?? 'number of'} tokens that the answer may take.`,
       advice: `Set ${maxTokensField ?? 'the limit on the answer'} to ${context - prompt} or less, or leave it out.`,
     };
   }

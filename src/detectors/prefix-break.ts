@@ -5,6 +5,7 @@ import type { ClientChange } from './causes/client-change.ts';
 import type { Detector } from './detector.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { ChatRequest, GenerationRequest, JsonPath } from '../exchange/request.ts';
+import type { SessionMatch } from '../exchange/session-match.ts';
 import { instructs, partWithLine, systemParts } from '../exchange/system-text.ts';
 
 export const prefixBreak: Detector = {
@@ -22,7 +23,7 @@ export const prefixBreak: Detector = {
     const read = prompts[0];
     const tokens = read?.known === true ? read : undefined;
     const named = nameBreak(session, ancestor, request, tokens, position);
-    const field = fieldOf(named, request);
+    const field = named.cause === 'salt-changed' ? 'cache_salt' : fieldOf(named, request);
     const at = field === undefined ? '' : ` (${field})`;
     return [
       {
@@ -34,12 +35,18 @@ export const prefixBreak: Detector = {
         tokens: { start: position, end: Math.min(position + 1, tokens?.ids.length ?? position + 1) },
         lostTokens,
         ...(field !== undefined && { field }),
-        message: `The ids leave the earlier turn's after ${position} of its ${ancestor.ids.length}, so ${lostTokens} can't be reused: ${breakEvidence(named)}${at}.`,
+        message: `${whatIsLost(session, ancestor.ids.length)}: ${breakEvidence(named)}${at}.`,
         advice: breakAdvice(named),
       },
     ];
   },
 };
+
+function whatIsLost({ commonTokens, saltChanged }: SessionMatch, before: number): string {
+  return saltChanged === true
+    ? `Nothing of the earlier turn's ${before} ids can be reused`
+    : `The ids leave the earlier turn's after ${commonTokens} of its ${before}, so ${before - commonTokens} can't be reused`;
+}
 
 function fieldOf({ change }: NamedBreak, request: GenerationRequest): string | undefined {
   if (change === undefined) return undefined;

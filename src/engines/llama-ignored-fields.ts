@@ -5,7 +5,7 @@
  */
 import type { IgnoredField } from '../exchange/model-facts.ts';
 
-const thinkingOff = 'Send chat_template_kwargs: {"enable_thinking": false} to switch thinking off.';
+import { contextOption, thinkingSwitch, truncation } from './ignored-fields.ts';
 
 export const llamaIgnoredFields: readonly IgnoredField[] = [
   {
@@ -37,25 +37,9 @@ export const llamaIgnoredFields: readonly IgnoredField[] = [
     effect: 'reply',
     instead: 'Put the prompt in front of the reply yourself; likelihoods of a prompt are not to be had here.',
   },
-  {
-    name: 'truncate-prompt-tokens',
-    path: ['truncate_prompt_tokens'],
-    routes: ['chat', 'completion', 'responses'],
-    effect: 'length',
-    instead: 'Cut the prompt before sending it: one that is too long is refused here, not cut.',
-  },
-  {
-    name: 'num-ctx',
-    path: ['options', 'num_ctx'],
-    routes: ['chat', 'completion', 'messages', 'responses'],
-    effect: 'context',
-    instead: 'Whoever runs the engine sets the context, when it is started (--ctx-size).',
-  },
-  ...['enable_thinking', 'think', 'thinking'].map((field): IgnoredField => ({
-    name: field.replaceAll('_', '-'),
-    path: [field],
-    routes: ['chat', 'messages', 'responses'],
-    effect: 'thinking-off',
-    instead: thinkingOff,
-  })),
+  truncation(['chat', 'completion', 'responses']),
+  contextOption('--ctx-size'),
+  ...['enable_thinking', 'think', 'thinking'].map((field) =>
+    thinkingSwitch(field, ['chat', 'messages', 'responses']),
+  ),
 ];

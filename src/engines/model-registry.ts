@@ -88,6 +88,13 @@ export class ModelRegistry {
     entry.asleep = asleep;
   }
 
+  /** Tells of a lost cache for every model that is known: a restart of the one process behind all of them. */
+  noteRestart(): void {
+    for (const { learnt } of this.#models.values()) {
+      this.#onEvent({ event: 'engine-cache-lost', modelName: learnt.modelName, reason: 'restart' });
+    }
+  }
+
   /** True while facts are being learnt under the name: those that are known are old then. */
   isLearning(name: string): boolean {
     return [...this.#learning.keys()].some((key) => key.startsWith(`${name}\n`));

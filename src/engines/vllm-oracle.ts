@@ -4,10 +4,11 @@
  */
 import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { Json } from '../exchange/request.ts';
+import type { UnknownReason } from '../exchange/token-read.ts';
 
 import { count, numbers, object, text } from './answer-values.ts';
 import type { AskContext } from './engine.ts';
-import type { OracleClient, OracleQuestion } from './oracle-client.ts';
+import type { OracleAnswer, OracleClient, OracleQuestion } from './oracle-client.ts';
 import { OracleFailure } from './oracle-failure.ts';
 
 /** An entry of `/v1/models`: a served name of the model, or an adapter (LoRA) on it. */
@@ -27,6 +28,14 @@ export interface VllmTokenizerInfo {
   readonly bosText: string;
   readonly eosText: string;
   readonly addedTexts: readonly string[];
+}
+
+/** What `/metrics` says of the server itself. */
+export interface VllmMetrics {
+  /** Ids in a block of the prefix cache; 0 if it is off. */
+  readonly cacheBlockTokens: number | undefined;
+  /** When its process was started, in milliseconds since 1970. */
+  readonly startedMs: number | undefined;
 }
 
 export interface VllmTokens {
@@ -73,15 +82,15 @@ export class VllmOracle {
     };
   }
 
-  /** Ids in a block of the prefix cache; 0 if it is off; undefined where the metrics don't tell. */
-  async cacheBlockTokens(context: AskContext): Promise<number | undefined> {
+  /** Nothing where the endpoint is not there. */
+  async metrics(context: AskContext): Promise<VllmMetrics> {
     const question = { oracle: 'metrics', method: 'GET', path: '/metrics', plainText: true } as const;
     const answer = text(await this.#askIfThere(question, context));
-    const labels = /^vllm:cache_config_info\{(.*)\}/m.exec(answer)?.[1];
-    if (labels === undefined) return undefined;
-    if (/\benable_prefix_caching="False"/.test(labels)) return 0;
-    const size = /(?:^|,)block_size="(\d+)"/.exec(labels)?.[1];
-    return size === undefined ? undefined : Number(size);
+    const started = /^process_start_time_seconds (\S+)$/m.exec(answer)?.[1];
+    return {
+      cacheBlockTokens: cacheBlockTokensIn(answer),
+      startedMs: started === undefined ? undefined : Number(started) * 1000,
+    };
   }
 
   /** Ids of a text; texts of control tokens are recognised always. @param addSpecial with the BOS that raw prompts get */
@@ -145,11 +154,26 @@ export class VllmOracle {
   ): Promise<Json> {
     const answer = await this.#client.ask({ ...question, credentials, signal });
     if (answer.known) return answer.json;
-    throw new OracleFailure(answer.reason, question.path, answer.status);
+    throw new OracleFailure(refine(answer), question.path, answer.status);
   }
 }
 
-const absences: readonly string[] = ['oracle-refused', 'oracle-error'];
+const absences: readonly string[] = ['engine-cannot', 'oracle-refused', 'oracle-error'];
+
+/** It answers 404 for a model that it does not serve, and so do it and gateways for an endpoint that is not there. */
+function refine(answer: OracleAnswer & { known: false }): UnknownReason {
+  if (answer.status !== 404 && answer.status !== 405 && answer.status !== 501) return answer.reason;
+  const isAboutModel = object(object(answer.json)['error'])['param'] === 'model';
+  return isAboutModel ? 'model-not-loaded' : 'engine-cannot';
+}
+
+function cacheBlockTokensIn(metrics: string): number | undefined {
+  const labels = /^vllm:cache_config_info\{(.*)\}/m.exec(metrics)?.[1];
+  if (labels === undefined) return undefined;
+  if (/\benable_prefix_caching="False"/.test(labels)) return 0;
+  const size = /(?:^|,)block_size="(\d+)"/.exec(labels)?.[1];
+  return size === undefined ? undefined : Number(size);
+}
 
 /** Undefined if the answer is none of `/tokenize`: other engines have an endpoint of that name too. */
 export function readTokens(answer: Json): VllmTokens | undefined {

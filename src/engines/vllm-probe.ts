@@ -11,6 +11,7 @@ import { probeFacts, type ProbedFacts } from './facts-probe.ts';
 import { templateFacts } from './fingerprint.ts';
 import { tokenizeSeparated, type TokenizeOne } from './joined-tokenization.ts';
 import { OracleFailure } from './oracle-failure.ts';
+import { vllmIgnoredFields } from './vllm-ignored-fields.ts';
 import type { VllmOracle, VllmTokenizerInfo } from './vllm-oracle.ts';
 import type { VllmIdentity } from './vllm-signature.ts';
 
@@ -24,9 +25,9 @@ export async function probeVllm(
   context: AskContext,
 ): Promise<ModelFacts> {
   const { model, signature, version, contextTokens } = identity;
-  const [{ facts, template }, cacheBlockTokens] = await Promise.all([
+  const [{ facts, template }, { cacheBlockTokens }] = await Promise.all([
     probeModel(oracle, model.name, context),
-    oracle.cacheBlockTokens(context),
+    oracle.metrics(context),
   ]);
   const { addedPrefix, addedSuffix, ...rest } = facts;
   return {
@@ -42,6 +43,8 @@ export async function probeVllm(
     contextTokens,
     slots: 0,
     mediaMarker: '',
+    saltsCache: true,
+    ignoredFields: vllmIgnoredFields,
     ...(cacheBlockTokens === undefined ? {} : { cacheBlockTokens }),
   };
 }

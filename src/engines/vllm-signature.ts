@@ -1,6 +1,6 @@
 /**
- * What a vLLM says of itself cheaply: while it stays the same, facts hold. Nothing that it says differs per process, so a
- * restart is seen by what it may change: version, model, context, the ids of a text and of a conversation.
+ * What a vLLM says of itself cheaply: while it stays the same, facts hold. A restart that changes none of it changes no
+ * ids: version, model, context, the ids of a text and of a conversation.
  */
 import type { AskContext } from './engine.ts';
 import { fingerprint } from './fingerprint.ts';

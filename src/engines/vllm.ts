@@ -24,6 +24,7 @@ import { VllmPromptReading } from './vllm-prompt-reading.ts';
 import { readVllmRefusal } from './vllm-refusal.ts';
 import { createVllmReplyReader } from './vllm-reply.ts';
 import { askingForIds } from './vllm-request-ids.ts';
+import { VllmRestarts } from './vllm-restarts.ts';
 import { vllmRouteOf } from './vllm-routes.ts';
 import { VllmSignatures } from './vllm-signature.ts';
 
@@ -35,6 +36,7 @@ export class VllmEngine extends ModelAdapter implements Engine {
   readonly #oracle: VllmOracle;
   readonly #chats: VllmChatIds;
   readonly #signatures: VllmSignatures;
+  readonly #restarts: VllmRestarts;
   /** What a request without a model gets; undefined until the engine has told. */
   #defaultName: string | undefined;
 
@@ -43,6 +45,9 @@ export class VllmEngine extends ModelAdapter implements Engine {
     this.#oracle = new VllmOracle(dependencies.client);
     this.#chats = new VllmChatIds(this.#oracle);
     this.#signatures = new VllmSignatures(this.#oracle);
+    this.#restarts = new VllmRestarts(this.#oracle, () => {
+      this.knowledge.models.noteRestart();
+    });
   }
 
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
@@ -87,6 +92,7 @@ export class VllmEngine extends ModelAdapter implements Engine {
 
   protected async model(requested = '', context: AskContext): Promise<KnownModel> {
     const identity = await this.#signatures.get(requested, context);
+    this.#restarts.look(context);
     const { name } = identity.model;
     if (requested === '') this.#defaultName = name;
     this.knowledge.mayHaveChanged = false;

@@ -40,6 +40,7 @@ export const breakCauses = [
   'history-edited',
   'history-truncated',
   'retokenised',
+  'salt-changed',
   'tools-changed',
   'tools-reordered',
   'unknown',

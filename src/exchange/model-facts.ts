@@ -95,6 +95,8 @@ export interface ModelFacts {
   readonly slots: number;
   /** Prompts are kept in whole blocks of this many ids; 0: none are kept. Absent where single ids are, or if not told. */
   readonly cacheBlockTokens?: number;
+  /** True if a request's `cache_salt` keeps what is cached of its prompt apart; absent where no field does. */
+  readonly saltsCache?: boolean;
   /** Text that stands for media in a rendered prompt; differs per process on llama-server. '' if none. */
   readonly mediaMarker: string;
 }

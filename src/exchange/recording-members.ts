@@ -71,6 +71,7 @@ const modelFacts = object({
   contextTokens: wholeNumber,
   slots: wholeNumber,
   cacheBlockTokens: optional(wholeNumber),
+  saltsCache: optional(flag),
   mediaMarker: text,
 } satisfies MembersOf<ModelFacts>);
 

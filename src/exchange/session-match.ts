@@ -53,6 +53,8 @@ export interface Turn {
   readonly attributionLine?: string;
   /** Absent where the engine was fed what the client sent. */
   readonly sent?: SentIds;
+  /** Digest of what keeps the engine's cache of this prompt apart (`cache_salt`); absent where nothing does. */
+  readonly salt?: string;
 }
 
 /**
@@ -81,6 +83,8 @@ export interface SessionMatch {
   /** Ids in common with the ancestor's prompt (and generated ids, where known). */
   readonly commonTokens: number;
   readonly digest?: RequestDigest;
+  /** True if the engine keeps this prompt's cache apart from the ancestor's: then no ids are common, whatever they are. */
+  readonly saltChanged?: true;
   /** True if the client left the ancestor's newest message, or more, behind on purpose: a branch, not a break. */
   readonly branches: boolean;
 }

@@ -82,6 +82,7 @@ export const causeCulprits: Readonly<Record<BreakCause, readonly Culprit[]>> = {
   'history-edited': ['client'],
   'history-truncated': ['client'],
   retokenised: ['template'],
+  'salt-changed': ['client'],
   'tools-changed': ['client'],
   'tools-reordered': ['client'],
   unknown: ['client', 'template'],

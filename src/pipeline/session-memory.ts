@@ -10,7 +10,7 @@ import type { LookupSource } from '../metrics/label-sets.ts';
 import type { RequestDigester } from '../sessions/digest.ts';
 import { readSessionKey, type RequestHeaders } from '../sessions/identity.ts';
 import type { SessionQuery, SessionStore } from '../sessions/store.ts';
-import { digestRequest, turnOf } from '../sessions/turn.ts';
+import { digestRequest, saltOf, turnOf } from '../sessions/turn.ts';
 import { reusableTokens } from '../tokens/common-prefix.ts';
 
 export interface SessionMemoryOptions {
@@ -40,12 +40,14 @@ export class SessionMemory {
     if (request === undefined || facts === undefined) return;
     const key = readSessionKey(headers, request);
     const digest = digestRequest(request, known, facts, this.#options.digester);
+    const salt = saltOf(request, facts, this.#options.digester);
     const query: SessionQuery = {
       model: exchange.modelName,
       client: exchange.client.pseudonym,
       ids: known.ids,
       ...(key !== undefined && { key }),
       ...(digest !== undefined && { digest }),
+      ...(salt !== undefined && { salt }),
     };
     const match = await this.#options.store.lookup(query);
     this.#queries.set(exchange, query);
@@ -71,7 +73,12 @@ export class SessionMemory {
     if (this.#remembered.has(exchange) && generated === undefined) return;
     if (!this.#remembered.has(exchange)) this.#options.onTurn?.(exchange);
     this.#remembered.add(exchange);
-    const turn = { ...turnOf(session, known, facts, generated), ...attributionOf(exchange) };
+    const { salt } = query;
+    const turn = {
+      ...turnOf(session, known, facts, generated),
+      ...attributionOf(exchange),
+      ...(salt !== undefined && { salt }),
+    };
     await this.#options.store.remember(query, session, turn);
   }
 }

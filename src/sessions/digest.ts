@@ -76,6 +76,11 @@ export class RequestDigester {
     };
   }
 
+  /** Of `cache_salt`, which is a secret of the client's. */
+  salt(salt: string): string {
+    return keyedDigest(this.#key, 'salt', salt);
+  }
+
   #part(value: Json, sent: Json): PartDigest {
     const { byValue, asSent } = value === sent ? writeJson(value) : unlike(value, sent);
     const digest = keyedDigest(this.#key, 'part', byValue);

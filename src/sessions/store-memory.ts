@@ -82,8 +82,8 @@ export class MemorySessionStore implements SessionStore {
     const candidates = names.flatMap((name) =>
       (this.#sessions.peek(name)?.heads ?? []).map((turn) => ({ name, turn })),
     );
-    const { ids, digest } = query;
-    const found = findAncestor({ ids, ...(digest && { digest }), keyed: named !== undefined }, candidates);
+    const found = ancestorFor(query, candidates);
+    const { digest } = query;
     const common = {
       keySource: query.key?.source ?? ('ancestor' as const),
       sequence: this.#sequence,
@@ -99,14 +99,17 @@ export class MemorySessionStore implements SessionStore {
         branches: false,
       };
     }
-    this.#sessions.get(found.candidate.name);
+    const { name, turn } = found.candidate;
+    this.#sessions.get(name);
     return {
       ...common,
-      session: found.candidate.name,
-      ancestor: found.candidate.turn,
+      session: name,
+      ancestor: turn,
       commonMessages: found.commonMessages,
-      commonTokens: found.commonTokens,
       branches: found.branches,
+      ...(turn.salt === query.salt
+        ? { commonTokens: found.commonTokens }
+        : { commonTokens: 0, saltChanged: true }),
     };
   }
 
@@ -194,8 +197,21 @@ function startsAfresh(
   return found.candidate.turn.ids.length !== ids.length || found.commonTokens < ids.length;
 }
 
+/** A turn under the same salt goes before one that the engine keeps apart; only a named session has others. */
+function ancestorFor(
+  { ids, digest, key, salt }: SessionQuery,
+  candidates: readonly { readonly name: string; readonly turn: Turn }[],
+) {
+  const wanted = { ids, ...(digest && { digest }), keyed: key !== undefined };
+  const within = candidates.filter(({ turn }) => turn.salt === salt);
+  const found = findAncestor(wanted, within);
+  return found !== undefined || within.length === candidates.length
+    ? found
+    : findAncestor(wanted, candidates);
+}
+
 /** Only conversations whose first user message is the same can have an ancestor in common. */
-function bucketOf({ model, client, digest }: SessionQuery): string {
+function bucketOf({ model, client, salt, digest }: SessionQuery): string {
   const first = digest?.messages[digest.roles.indexOf('user')]?.value;
-  return JSON.stringify([model, client, first ?? (digest ? 'no user' : 'ids only')]);
+  return JSON.stringify([model, client, salt ?? '', first ?? (digest ? 'no user' : 'ids only')]);
 }

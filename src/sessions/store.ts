@@ -10,6 +10,8 @@ export interface SessionQuery {
   readonly client: string;
   /** Absent if the client named no session. */
   readonly key?: SessionKey;
+  /** Digest of what keeps the engine's cache of this prompt apart; absent where nothing does. */
+  readonly salt?: string;
   readonly ids: Uint32Array;
   /** Absent where only the ids can tell: a raw prompt without role markers. */
   readonly digest?: RequestDigest;

@@ -17,13 +17,14 @@ export const sessionOverheadBytes = 1000;
  * Bytes that a turn keeps alive, overhead included. Digests of a system prompt are counted for each turn, though turns
  * share them for as long as the prompt stays the same.
  */
-export function turnBytes({ ids, generated, digest, attributionLine, sent }: Turn): number {
+export function turnBytes({ ids, generated, digest, attributionLine, sent, salt }: Turn): number {
   return (
     turnObjectBytes +
     2 * typedArrayBytes +
     ids.byteLength +
     generated.byteLength +
     (digest ? digestBytes(digest) : 0) +
+    (salt === undefined ? 0 : digestStringBytes) +
     (attributionLine === undefined ? 0 : stringBytes + 2 * attributionLine.length) +
     (sent ? sentObjectBytes + typedArrayBytes + sent.head.byteLength : 0)
   );

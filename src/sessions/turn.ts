@@ -16,6 +16,16 @@ export function digestRequest(
   return request.kind === 'chat' ? digester.chat(request, tokens.text) : digester.raw(tokens, facts);
 }
 
+/** Undefined if the request has no salt, or if the engine reads none. */
+export function saltOf(
+  { json }: GenerationRequest,
+  { saltsCache }: ModelFacts,
+  digester: RequestDigester,
+): string | undefined {
+  const salt = json['cache_salt'];
+  return saltsCache === true && typeof salt === 'string' ? digester.salt(salt) : undefined;
+}
+
 /** @param generated ids that followed the prompt, where the reply carried them. */
 export function turnOf(
   match: SessionMatch,

@@ -122,6 +122,18 @@ testDetector(contextOverflow, {
       ],
     },
     {
+      name: 'a limit that no prompt could go with, before the prompt was counted',
+      exchange: refused({ answerTokens: 5000, contextTokens: 4096 }, { ids: ['media'] }),
+      findings: [
+        {
+          cause: 'limit-too-high',
+          severity: 'warning',
+          message:
+            "The engine refused the request: its prompt may fit into the engine's context of 4096 tokens, but not together with the 5000 tokens that the answer may take.",
+        },
+      ],
+    },
+    {
       name: 'the same of a text',
       exchange: refused(
         { promptTokens: 20, contextTokens: 4096 },

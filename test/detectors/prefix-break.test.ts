@@ -240,3 +240,30 @@ describe('prefix-break: causes', () => {
     );
   });
 });
+
+describe('prefix-break: cache salts', () => {
+  it('blames the client for another salt in a conversation that it named, once', async () => {
+    const conversations = new Conversations();
+    const turn = (messages: readonly JsonObject[], salt?: string) =>
+      conversations.chat({ messages }, { key: 'one', ...(salt !== undefined && { salt }) });
+    assert.deepEqual((await turn(first, 'a')).findings, []);
+    const [found, ...others] = (await turn(second, 'b')).findings;
+    assert.deepEqual(others, []);
+    assert.deepEqual(place(found!), ['salt-changed', 'warning', 'client', 0, 25, 'cache_salt']);
+    assert.match(found!.message, /Nothing of the earlier turn's 25 ids can be reused/);
+    assert.deepEqual((await turn(third, 'b')).findings, []);
+  });
+
+  it('keeps conversations that nobody named apart by their salts, as the engine does', async () => {
+    const conversations = new Conversations();
+    await conversations.chat({ messages: first }, { salt: 'a' });
+    for (const options of [{ salt: 'b' }, {}]) {
+      const { exchange, findings } = await conversations.chat({ messages: second }, options);
+      assert.deepEqual(findings, []);
+      assert.equal(exchange.session?.commonTokens, 0);
+    }
+    const { exchange, findings } = await conversations.chat({ messages: second }, { salt: 'a' });
+    assert.deepEqual(findings, []);
+    assert.equal(exchange.session?.commonTokens, 25);
+  });
+});

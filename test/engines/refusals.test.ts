@@ -92,6 +92,16 @@ describe("vLLM's refusal", () => {
     }
   });
 
+  it('is read of a limit on the answer alone, by the names of each route, as 0.32.0 really answered', () => {
+    for (const field of ['max_tokens', 'max_completion_tokens', 'max_output_tokens']) {
+      const message = `${field}=40000 cannot be greater than max_model_len=32768. Please request fewer output tokens. (parameter=${field}, value=40000)`;
+      assert.deepEqual(read(message), { contextTokens: 32_768, answerTokens: 40_000 }, message);
+    }
+    const prompt =
+      "This model's maximum context length is 32768 tokens. However, your prompt contains 33000 input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=33000)";
+    assert.deepEqual(read(prompt), { contextTokens: 32_768, promptTokens: 33_000 });
+  });
+
   it('is no other error', () => {
     assert.equal(read('max_tokens must be at least 1, got 0.'), undefined);
     assert.equal(readVllmRefusal({ message: 404 }), undefined);

@@ -132,7 +132,7 @@ describe('vLLM facts', () => {
         await client.close();
         await server.close();
       });
-      assert.equal(await new VllmOracle(client).cacheBlockTokens(context), want);
+      assert.equal((await new VllmOracle(client).metrics(context)).cacheBlockTokens, want);
     });
   }
 

@@ -5,7 +5,8 @@ import type { ChatRequest, Json, JsonObject } from '../../src/exchange/request.t
 import type { RequestDigest } from '../../src/exchange/session-match.ts';
 import { RequestDigester } from '../../src/sessions/digest.ts';
 import { LineDigester, wordSimilarity } from '../../src/sessions/line-digests.ts';
-import { buildRequest } from '../support/exchange-builder.ts';
+import { saltOf } from '../../src/sessions/turn.ts';
+import { buildRequest, factsOf } from '../support/exchange-builder.ts';
 
 const digester = new RequestDigester(Buffer.alloc(16, 5));
 const lines = new LineDigester(Buffer.alloc(16, 5));
@@ -63,6 +64,22 @@ describe('RequestDigester', () => {
     const other = new RequestDigester(Buffer.alloc(16, 6));
     const request = buildRequest('chat', { messages: [hi] }) as ChatRequest;
     assert.notEqual(other.chat(request).messages[0]?.value, digest({}).messages[0]?.value);
+  });
+
+  it('digests the salt that an engine reads, and none that it does not', () => {
+    const request = buildRequest('chat', { messages: [hi], cache_salt: 'secret' });
+    const salted = { ...factsOf.qwen3, saltsCache: true };
+    const salt = saltOf(request, salted, digester);
+    assert.match(salt ?? '', /^(?!.*secret).+$/);
+    assert.notEqual(
+      salt,
+      saltOf(buildRequest('chat', { messages: [hi], cache_salt: 'other' }), salted, digester),
+    );
+    assert.equal(saltOf(request, factsOf.qwen3, digester), undefined);
+    assert.equal(
+      saltOf(buildRequest('chat', { messages: [hi], cache_salt: 5 }), salted, digester),
+      undefined,
+    );
   });
 
   it('survives nesting of any depth', () => {

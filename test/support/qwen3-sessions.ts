@@ -63,6 +63,8 @@ export interface Visit {
 export interface VisitOptions {
   readonly client?: string;
   readonly key?: string;
+  /** As a digest of the request's `cache_salt`, for an engine that reads one. */
+  readonly salt?: string;
 }
 
 /** One store with whatever visits it. */
@@ -99,7 +101,7 @@ export class Conversations {
     route: 'chat' | 'completion',
     body: JsonObject,
     tokens: KnownTokens,
-    { client = 'client', key }: VisitOptions = {},
+    { client = 'client', key, salt }: VisitOptions = {},
   ): Promise<Visit> {
     const exchange = buildExchange({ route, body, facts });
     exchange.prompts = [tokens];
@@ -110,11 +112,15 @@ export class Conversations {
       ids: tokens.ids,
       ...(digest && { digest }),
       ...(key !== undefined && { key: { source: 'header', value: key } }),
+      ...(salt !== undefined && { salt }),
     };
     const match = this.store.lookup(query);
     exchange.session = match;
     const remember = (): void => {
-      this.store.remember(query, match, turnOf(match, tokens, facts));
+      this.store.remember(query, match, {
+        ...turnOf(match, tokens, facts),
+        ...(salt !== undefined && { salt }),
+      });
     };
     return Promise.resolve({ exchange, findings: detectTwice(prefixBreak, exchange), query, remember });
   }

@@ -25,6 +25,7 @@ export function nameBreak(
   tokens: KnownTokens | undefined,
   position: number,
 ): NamedBreak {
+  if (match.saltChanged === true) return { cause: 'salt-changed', severity: 'warning', culprit: 'client' };
   const index = leftOutReply(match, ancestor, position);
   if (index !== undefined) {
     const change: ClientChange = { part: 'history', cause: 'history-truncated', index, end: index + 1 };

@@ -9,6 +9,7 @@ const evidence: Record<BreakCause, string> = {
   'history-edited': 'a message that was sent before came back changed',
   'history-truncated': 'the reply to the earlier turn is not in the history',
   retokenised: "the earlier prompt's end is tokenized otherwise together with what follows it",
+  'salt-changed': 'the request has another cache_salt, and nothing is reused across salts',
   'tools-changed': 'the tools are not the same',
   'tools-reordered': 'the same tools came in another order',
   unknown: 'the client only went on, and the rendered prompt differs before that',
@@ -27,6 +28,8 @@ const advice: Record<BreakCause, string> = {
   'history-truncated':
     'The client should send the reply back too, also an empty one; where it was given up on purpose there is nothing to do.',
   retokenised: 'Nothing to do: a few tokens at the seam of two turns.',
+  'salt-changed':
+    'The client should keep one cache_salt for a conversation: one per tenant keeps tenants apart, one per request keeps every turn from its own cache.',
   'tools-changed':
     'If the set of tools must change in a conversation, change it seldom: most templates write the tools first, so that all after them is computed again.',
   'tools-reordered': 'The client should sort its tools by name, or keep the order of the first turn.',

@@ -17,7 +17,7 @@ const traits: Record<Family, { vocabulary: number; bos: number; eos: number }> =
   'llama3.1': { vocabulary: 128_256, bos: 128_000, eos: 128_009 },
 };
 
-const width = 64;
+export const modelWidth = 64;
 /** Two heads of 32 numbers: the smallest head that vLLM's attention for CPUs accepts. */
 const heads = 2;
 const context = 32_768;
@@ -67,12 +67,12 @@ function configOf(family: Family, tied: boolean): object {
     architectures: ['LlamaForCausalLM'],
     model_type: 'llama',
     hidden_act: 'silu',
-    hidden_size: width,
-    intermediate_size: width,
+    hidden_size: modelWidth,
+    intermediate_size: modelWidth,
     num_hidden_layers: 1,
     num_attention_heads: heads,
     num_key_value_heads: heads,
-    head_dim: width / heads,
+    head_dim: modelWidth / heads,
     max_position_embeddings: context,
     rms_norm_eps: 1e-6,
     rope_theta: 10_000,
@@ -88,30 +88,30 @@ function tensorsOf(vocabulary: number): SafeTensor[] {
   const random = randomHalves(seed);
   const matrix = (name: string, rows: number): SafeTensor => ({
     name: `model.${name}.weight`,
-    shape: [rows, width],
+    shape: [rows, modelWidth],
     type: 'F16',
-    data: random(rows * width),
+    data: random(rows * modelWidth),
   });
   const norm = (name: string): SafeTensor => ({
     name: `model.${name}.weight`,
-    shape: [width],
+    shape: [modelWidth],
     type: 'F16',
-    data: new Uint8Array(new Uint16Array(width).fill(0x3c_00).buffer),
+    data: new Uint8Array(new Uint16Array(modelWidth).fill(0x3c_00).buffer),
   });
   return [
     matrix('embed_tokens', vocabulary),
     norm('norm'),
     norm('layers.0.input_layernorm'),
     norm('layers.0.post_attention_layernorm'),
-    ...['q', 'k', 'v', 'o'].map((part) => matrix(`layers.0.self_attn.${part}_proj`, width)),
-    ...['gate', 'up', 'down'].map((part) => matrix(`layers.0.mlp.${part}_proj`, width)),
+    ...['q', 'k', 'v', 'o'].map((part) => matrix(`layers.0.self_attn.${part}_proj`, modelWidth)),
+    ...['gate', 'up', 'down'].map((part) => matrix(`layers.0.mlp.${part}_proj`, modelWidth)),
   ];
 }
 
 /** Only the embedding tells what comes next: the layer adds nothing, and a token's row of the output is its forerunner's. */
 function chainOf(ids: readonly number[]): SafeTensor[] {
   const { vocabulary } = traits.qwen3;
-  const rowBytes = 2 * width;
+  const rowBytes = 2 * modelWidth;
   const silent = new Set(['model.layers.0.self_attn.o_proj.weight', 'model.layers.0.mlp.down_proj.weight']);
   const tensors = tensorsOf(vocabulary).map((tensor) =>
     silent.has(tensor.name) ? { ...tensor, data: new Uint8Array(tensor.data.length) } : tensor,
@@ -122,5 +122,5 @@ function chainOf(ids: readonly number[]): SafeTensor[] {
     const before = (ids[index] ?? 0) * rowBytes;
     output.set(embedding.subarray(before, before + rowBytes), id * rowBytes);
   }
-  return [...tensors, { name: 'lm_head.weight', shape: [vocabulary, width], type: 'F16', data: output }];
+  return [...tensors, { name: 'lm_head.weight', shape: [vocabulary, modelWidth], type: 'F16', data: output }];
 }

@@ -20,6 +20,8 @@ export interface StandIn {
 export interface StandInOptions {
   /** Paths that this server has not, or has switched off. */
   readonly without?: readonly string[];
+  /** Names of adapters (LoRA) that it serves beside the model. */
+  readonly adapters?: readonly string[];
   /** Answers before anything else does; undefined to leave it. */
   readonly intercept?: (path: string, body: string) => Answer | undefined;
 }
@@ -55,7 +57,7 @@ const contextTokens = 32_768;
 /** @param family also the model's served name */
 export async function standIn(family: Family, options: StandInOptions = {}): Promise<StandIn> {
   const asked: string[] = [];
-  const answer = answersOf(family);
+  const answer = answersOf(family, options.adapters ?? []);
   const server = createServer((request, response) => {
     void readBody(request).then((body) => {
       const path = request.url ?? '';
@@ -83,7 +85,7 @@ const notFound: Answer = { status: 404, text: '{"detail":"Not Found"}' };
 
 const refused: Answer = recording('qwen3', 'tokenize-image');
 
-function answersOf(family: Family): (path: string, body: string) => Answer {
+function answersOf(family: Family, adapters: readonly string[]): (path: string, body: string) => Answer {
   const { config, tokenizer, template } = modelOf(family);
   const recorded = (name: string): Answer => ({ status: 200, text: recording('qwen3', name).text });
   const render = (asking: z.infer<typeof question>): string =>
@@ -113,7 +115,8 @@ function answersOf(family: Family): (path: string, body: string) => Answer {
   };
   return (path, body) => {
     const asking = question.parse(body === '' ? {} : JSON.parse(body));
-    if (asking.model !== undefined && asking.model !== '' && asking.model !== family) {
+    const served = ['', family, ...adapters];
+    if (asking.model !== undefined && !served.includes(asking.model)) {
       const message = `The model \`${asking.model}\` does not exist. Valid aliases: ${family}.`;
       return {
         status: 404,
@@ -122,7 +125,7 @@ function answersOf(family: Family): (path: string, body: string) => Answer {
     }
     switch (path) {
       case '/v1/models':
-        return { status: 200, text: recorded('models').text.replaceAll('qwen3', family) };
+        return { status: 200, text: modelsOf(family, adapters) };
       case '/version':
       case '/metrics':
         return recorded(path.slice(1));
@@ -143,6 +146,21 @@ function answersOf(family: Family): (path: string, body: string) => Answer {
         return notFound;
     }
   };
+}
+
+/** As recorded; an adapter's entry is as that of the model but for these members (seen on 0.32.0). */
+function modelsOf(family: Family, adapters: readonly string[]): string {
+  const list = JSON.parse(recording('qwen3', 'models').text.replaceAll('qwen3', family)) as {
+    data: object[];
+  };
+  const asAdapter = (id: string) => ({
+    ...list.data[0],
+    id,
+    parent: family,
+    root: '/lora',
+    max_model_len: null,
+  });
+  return JSON.stringify({ ...list, data: [...list.data, ...adapters.map(asAdapter)] });
 }
 
 interface Model {
