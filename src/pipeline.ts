@@ -82,7 +82,7 @@ function openInspection(
 }
 
 function openExchange(incoming: IncomingRequest, config: Config, digestKey: Uint8Array): Exchange {
-  const { id, receivedAtMs, route, headers, remoteAddress } = incoming;
+  const { id, receivedAtMs, route, headers, remoteAddress, reference } = incoming;
   const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(headers['traceparent'] ?? '')?.[1];
   return {
     id,
@@ -90,6 +90,7 @@ function openExchange(incoming: IncomingRequest, config: Config, digestKey: Uint
     route,
     client: identifyClient(headers, remoteAddress, { digestKey, clients: config.clients }),
     ...(traceId !== undefined && { traceId }),
+    ...(reference && { reference }),
     modelName: 'unknown',
     heads: [],
     prompts: [],

@@ -148,6 +148,7 @@ function incomingOf(input: CheckInput, route: Route, session: string | undefined
     remoteAddress: input.form === 'recorded' ? input.entry.exchange.client : (session ?? input.source),
     route,
     body: input.request.body,
+    ...(input.reference && { reference: input.reference }),
   };
 }
 

@@ -1,10 +1,16 @@
 /** What a check is given: requests, traces and recorded exchanges, each with the name of where it came from. Types only. */
+import type { Reference } from '../exchange/reference.ts';
 import type { RecordingEntry } from '../exchange/recording.ts';
 import type { RequestKind } from '../exchange/request-reader.ts';
 import type { ChatRequest, GenerationRequest } from '../exchange/request.ts';
 
+interface Referenced {
+  /** What the prompts should be; absent if nobody said. */
+  readonly reference?: Reference;
+}
+
 /** A body as a client would send it. */
-export interface RequestInput {
+export interface RequestInput extends Referenced {
   readonly form: 'request';
   /** `fixtures/a.json`, or with the line in a file of several: `all.jsonl:3`. */
   readonly source: string;
@@ -13,18 +19,18 @@ export interface RequestInput {
 }
 
 /** A conversation with the prompt that was made of it at its time. */
-export interface TraceInput {
+export interface TraceInput extends Referenced {
   readonly form: 'trace';
   readonly source: string;
   readonly kind: 'chat';
-  /** Its body is the trace's own, with nothing in place of the rendered prompt. */
+  /** Its body is the trace's own, with `null` in place of the rendered prompt. */
   readonly request: ChatRequest;
   /** As text, or as ids. */
   readonly rendered: string | readonly number[];
 }
 
 /** An exchange of a recording, with ids and with its body. */
-export interface RecordedInput {
+export interface RecordedInput extends Referenced {
   readonly form: 'recorded';
   readonly source: string;
   readonly kind: RequestKind;

@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { MaskedWindow } from '../exchange/finding-record.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { maskWindow, windowAt } from '../pipeline/masked-window.ts';
-import { compareIds, type Side } from './movement.ts';
+import { compareIds, type ComparedPrompt } from './movement.ts';
 import type { CheckOptions } from './options.ts';
 import type { ShownMovement } from './result.ts';
 
@@ -47,7 +47,7 @@ export async function compareReadings(
 
 /** Masked, unless the operator asked for texts and the engine of today can tell them: its vocabulary is the same. */
 async function shownWindow(
-  { ids, facts }: Side,
+  { ids, facts }: ComparedPrompt,
   position: number,
   now: Exchange,
   { config, asked, digestKey }: Pick<CheckOptions, 'config' | 'asked' | 'digestKey'>,

@@ -8,14 +8,17 @@ import { isArray, isObject, parseJson } from '../exchange/body-reader.ts';
 import { applyEdits } from '../exchange/edits.ts';
 import { findJsonFault } from '../exchange/json-fault.ts';
 import { locateValue } from '../exchange/json-offsets.ts';
+import { referenceShape } from '../exchange/recording-members.ts';
 import { isRecording, readRecording } from '../exchange/recording-reader.ts';
 import type { RecordingEntry } from '../exchange/recording.ts';
+import type { Reference } from '../exchange/reference.ts';
 import { readableKinds, readRequest, type RequestKind } from '../exchange/request-reader.ts';
 import type { Json, JsonObject, UnreadableReason } from '../exchange/request.ts';
 import type { CheckInput, InputMistake, InputReading } from './input.ts';
 import { guessRoute } from './route-guess.ts';
 
 const renderedMember = 'rendered_request';
+const referenceMember = 'reference';
 const forms = `a request body ("messages", "prompt" or "input"), a trace ("messages" and "${renderedMember}"), or a recording`;
 
 /** @param route of requests, where their shape is not to say it; traces and recordings know theirs. */
@@ -60,7 +63,7 @@ function readRecorded(file: string, text: string): InputReading {
 }
 
 function readEntry(source: string, entry: RecordingEntry): CheckInput | InputMistake {
-  const { body, prompts, route } = entry.exchange;
+  const { body, prompts, route, reference } = entry.exchange;
   if (body === undefined || prompts.some((prompt) => 'pseudonyms' in prompt)) {
     return {
       where: source,
@@ -77,13 +80,22 @@ function readEntry(source: string, entry: RecordingEntry): CheckInput | InputMis
   }
   const reading = readRequest(Buffer.from(body), kind);
   if (!reading.readable) return { where: source, message: `its "body": ${unreadable(reading.reason, kind)}` };
-  return { form: 'recorded', source, kind, request: reading.request, entry };
+  return {
+    form: 'recorded',
+    source,
+    kind,
+    request: reading.request,
+    entry,
+    ...(reference && { reference }),
+  };
 }
 
 function readOne(source: string, bytes: Buffer, route: RequestKind | undefined): CheckInput | InputMistake {
   const json = parseJson(bytes.toString('utf8'));
   if (!isObject(json)) return { where: source, message: `it is no JSON object; allowed: ${forms}` };
-  if (json[renderedMember] !== undefined) return readTrace(source, bytes, json);
+  const referenced = referenceIn(json);
+  if (typeof referenced === 'string') return { where: source, message: referenced };
+  if (json[renderedMember] !== undefined) return readTrace(source, bytes, json, referenced);
   const kind = route ?? guessRoute(json);
   if (kind === undefined) {
     const names = Object.keys(json)
@@ -95,13 +107,43 @@ function readOne(source: string, bytes: Buffer, route: RequestKind | undefined):
       message: `${given}, which say not what it is; allowed: ${forms}. If it is a request, name its route with --route`,
     };
   }
-  const reading = readRequest(bytes, kind);
+  const reading = readRequest(referenced === undefined ? bytes : without(bytes, [referenceMember]), kind);
   return reading.readable
-    ? { form: 'request', source, kind, request: reading.request }
+    ? {
+        form: 'request',
+        source,
+        kind,
+        request: reading.request,
+        ...(referenced && { reference: referenced }),
+      }
     : { where: source, message: unreadable(reading.reason, kind) };
 }
 
-function readTrace(source: string, bytes: Buffer, json: JsonObject): CheckInput | InputMistake {
+/**
+ * The reference that a body carries, or in words what is wrong with it. A member of that name that is nothing like one is
+ * the client's own.
+ */
+function referenceIn({ [referenceMember]: given }: JsonObject): Reference | string | undefined {
+  if (!isObject(given) || given['by'] === undefined) return undefined;
+  // Types and shapes can't differ: recording-members.ts has one shape for each member of the type.
+  return referenceShape(given, referenceMember) ?? (given as unknown as Reference);
+}
+
+/** The body with `null` for what is not the client's: every other byte stays where it says so. */
+function without(bytes: Buffer, members: readonly string[]): Buffer {
+  const edits = members.flatMap((member) => {
+    const range = locateValue(bytes, [member]);
+    return range === undefined ? [] : [{ ...range, replacement: 'null' }];
+  });
+  return applyEdits(bytes, edits);
+}
+
+function readTrace(
+  source: string,
+  bytes: Buffer,
+  json: JsonObject,
+  reference: Reference | undefined,
+): CheckInput | InputMistake {
   const rendered = json[renderedMember];
   if (!isRendered(rendered)) {
     return {
@@ -109,12 +151,18 @@ function readTrace(source: string, bytes: Buffer, json: JsonObject): CheckInput 
       message: `"${renderedMember}" is neither; allowed: the prompt as one text, or its token ids as a list of whole numbers`,
     };
   }
-  const range = locateValue(bytes, [renderedMember]);
-  const body = range === undefined ? bytes : applyEdits(bytes, [{ ...range, replacement: 'null' }]);
-  const reading = readRequest(body, 'chat');
+  const cut = reference === undefined ? [renderedMember] : [renderedMember, referenceMember];
+  const reading = readRequest(without(bytes, cut), 'chat');
   if (!reading.readable) return { where: source, message: unreadable(reading.reason, 'chat') };
   if (reading.request.kind !== 'chat') throw new Error('a chat body was read as something else');
-  return { form: 'trace', source, kind: 'chat', request: reading.request, rendered };
+  return {
+    form: 'trace',
+    source,
+    kind: 'chat',
+    request: reading.request,
+    rendered,
+    ...(reference && { reference }),
+  };
 }
 
 function isRendered(value: Json | undefined): value is string | readonly number[] {

@@ -2,43 +2,77 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { CheckInput, InputMistake } from '../check/input.ts';
+import { goldenNameOf, isGoldenName, requestNameOf, withReferences } from '../check/golden-file.ts';
+import type { CheckInput, InputMistake, InputReading } from '../check/input.ts';
 import { readInput } from '../check/read-input.ts';
 import { fileProblem } from '../config/file-problem.ts';
 import type { RequestKind } from '../exchange/request-reader.ts';
 import type { CommandContext } from './command.ts';
 
 export interface ReadFiles {
-  /** Files that were read, `-` among them. */
+  /** Files of requests, traces and recordings that were read, `-` among them; golden files are not counted. */
   readonly files: number;
+  /** What each of them holds. */
+  readonly byFile: readonly FileInputs[];
   readonly inputs: readonly CheckInput[];
   readonly mistakes: readonly InputMistake[];
+}
+
+export interface FileInputs {
+  readonly file: string;
+  readonly inputs: readonly CheckInput[];
+  /** Their references are of this file; absent if there is none, or it was left out. */
+  readonly golden?: string;
 }
 
 /** What a folder is searched for, at any depth. */
 const endings = ['.json', '.jsonl', '.ndjson'];
 
-/** @param names as given on the command line; `-` is standard input */
+/**
+ * @param names as given on the command line; `-` is standard input
+ * @param golden `left-out` where golden files are to be written anew
+ */
 export async function readFiles(
   names: readonly string[],
   { cwd, stdin }: Pick<CommandContext, 'cwd' | 'stdin'>,
   route: RequestKind | undefined,
+  golden: 'read' | 'left-out' = 'read',
 ): Promise<ReadFiles> {
-  const inputs: CheckInput[] = [];
+  const byFile: FileInputs[] = [];
   const mistakes: InputMistake[] = [];
-  let files = 0;
-  for (const name of names.flatMap((given) => expanded(given, cwd))) {
-    const read = name === '-' ? await stdin?.() : bytesOf(name, cwd);
+  for (const file of requestFiles(names.flatMap((given) => expanded(given, cwd)))) {
+    const read = file === '-' ? await stdin?.() : bytesOf(file, cwd);
     if (Buffer.isBuffer(read)) {
-      files += 1;
-      const reading = readInput(name, read, route);
-      inputs.push(...reading.inputs);
+      const own = readInput(file, read, route);
+      const beside = golden === 'read' && own.mistakes.length === 0 ? goldenOf(file, cwd) : undefined;
+      const reading = beside === undefined ? own : referenced(beside, cwd, own);
+      byFile.push({ file, inputs: reading.inputs, ...(beside !== undefined && { golden: beside }) });
       mistakes.push(...reading.mistakes);
     } else {
-      mistakes.push({ where: name, message: read ?? 'there is no standard input; name a file' });
+      mistakes.push({ where: file, message: read ?? 'there is no standard input; name a file' });
     }
   }
-  return { files, inputs, mistakes };
+  return { files: byFile.length, byFile, inputs: byFile.flatMap(({ inputs }) => inputs), mistakes };
+}
+
+/** A golden file stands for the file that it is beside; it is read with that one, once. */
+function requestFiles(names: readonly string[]): readonly string[] {
+  const requests = new Set(names.filter((name) => !isGoldenName(name)));
+  return names.flatMap((name) => {
+    if (!isGoldenName(name)) return [name];
+    return requests.has(requestNameOf(name)) ? [] : [requestNameOf(name)];
+  });
+}
+
+function goldenOf(file: string, cwd: string): string | undefined {
+  const golden = goldenNameOf(file);
+  return golden !== undefined && existsSync(resolve(cwd, golden)) ? golden : undefined;
+}
+
+function referenced(golden: string, cwd: string, { inputs }: InputReading): InputReading {
+  const bytes = bytesOf(golden, cwd);
+  if (typeof bytes === 'string') return { inputs: [], mistakes: [{ where: golden, message: bytes }] };
+  return withReferences(inputs, golden, bytes.toString('utf8'));
 }
 
 /** The names in a folder in alphabetical order, so that a run tells the same each time. */
@@ -61,6 +95,26 @@ function bytesOf(name: string, cwd: string): Buffer | string {
     if (problem !== 'is a directory')
       return `the file ${problem}; name a file, a folder, or - for standard input`;
     return `the folder holds no file that ends in ${endings.join(', ')}; name one that does, or a file`;
+  }
+}
+
+/**
+ * With the rights of the file that it is beside: ids say what the request says.
+ * @returns why it could not be written, if so
+ */
+export function writeGolden(golden: string, beside: string, cwd: string, text: string): string | undefined {
+  const held = existsSync(resolve(cwd, golden)) ? bytesOf(golden, cwd) : '';
+  if (/"by":\s*"(?!golden")/.test(held.toString())) {
+    return `${golden} is a reference that no engine made, and is kept; remove it to have one by an engine`;
+  }
+  try {
+    const { mode } = statSync(resolve(cwd, beside));
+    writeFileSync(resolve(cwd, golden), text, { mode: mode & 0o666 });
+    return undefined;
+  } catch (error) {
+    const problem = fileProblem(error);
+    if (problem === undefined) throw error;
+    return `${golden} ${problem}; allowed: a folder that can be written to`;
   }
 }
 

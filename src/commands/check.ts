@@ -1,22 +1,16 @@
 /** `tokenweir check`: judges requests, traces and recordings as the proxy would, with nothing forwarded. */
-import { randomBytes } from 'node:crypto';
-import { inspect } from 'node:util';
-
-import { runCheck, type CheckRun } from '../check/check.ts';
+import type { CheckRun } from '../check/check.ts';
 import { reportResult, summaryLine } from '../check/report.ts';
 import { isFoundAt, isLacking, summarise } from '../check/result.ts';
-import { loadConfig, type Config } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import { packageVersion } from '../config/version.ts';
-import { explainSilence } from '../doctor/silence.ts';
-import { engineKinds } from '../engines/index.ts';
 import { formatRecording } from '../exchange/recording-writer.ts';
 import { createPaint } from '../report/layout.ts';
-import { printable } from '../report/printable.ts';
+import { checkInputs, reportMistakes, reportSilence } from './asked-check.ts';
 import { readFiles, recordProblem, writeRecording, type ReadFiles } from './check-files.ts';
 import { checkOptions, readCheckFlags, type CheckFlags } from './check-flags.ts';
 import { configSources, exitCodes, type Command, type CommandContext, type ExitCode } from './command.ts';
 import { reportErrors } from './config.ts';
-import { openConfiguredEngine } from './configured-engine.ts';
 import { missingUpstream } from './missing-upstream.ts';
 
 export const command: Command = {
@@ -41,7 +35,7 @@ export const command: Command = {
     const isAsked = !flags.frozen && loaded.config.upstream.url !== undefined;
     if (!isAsked && unasked !== undefined) return missingUpstream(context, 'check');
 
-    const run = await check(read, loaded.config, isAsked, flags, context);
+    const run = await checkInputs(read.inputs, loaded.config, isAsked, flags, context);
     if (context.signal.aborted) return exitCodes.engineUnreachable;
     report(run, read, flags, context);
     if (run.silence !== undefined) return reportSilence(run.silence, loaded.config, context);
@@ -62,33 +56,6 @@ function whatNeedsAsking({ inputs }: ReadFiles, { record }: CheckFlags): string 
   return record === undefined ? undefined : '--record needs one to read the prompts';
 }
 
-async function check(
-  { inputs }: ReadFiles,
-  config: Config,
-  isAsked: boolean,
-  { session, showText }: CheckFlags,
-  { cwd, signal, stderr }: CommandContext,
-): Promise<CheckRun> {
-  const asked = isAsked ? openConfiguredEngine(config, cwd, signal) : undefined;
-  // A signal ends the questions under way; nothing is said about answers that never came.
-  const stop = (): void => void asked?.engine.close();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await runCheck(inputs, {
-      config: showText ? { ...config, privacy: { ...config.privacy, showText } } : config,
-      ...(asked && { asked }),
-      ...(session !== undefined && { session }),
-      digestKey: randomBytes(32),
-      onFailure: (error) => {
-        stderr(`a fault of tokenweir's: ${inspect(error)}\n`);
-      },
-    });
-  } finally {
-    signal.removeEventListener('abort', stop);
-    await asked?.engine.close();
-  }
-}
-
 function report(
   { results, silence }: CheckRun,
   { files }: ReadFiles,
@@ -106,31 +73,9 @@ function report(
   if (silence === undefined) stdout(summaryLine(results));
 }
 
-function reportSilence(
-  { reason, ...asked }: NonNullable<CheckRun['silence']>,
-  { upstream: { url: upstream = '' } }: Config,
-  { stderr }: CommandContext,
-): ExitCode {
-  const engines = engineKinds.filter((kind) => kind !== 'auto');
-  const naming = 'in the request, as "model"';
-  const { message, advice, isUsage } = explainSilence(reason, { upstream, engines, naming, ...asked });
-  stderr(`${message}\n${advice}\n`);
-  return isUsage ? exitCodes.usage : exitCodes.engineUnreachable;
-}
-
 function exitCodeOf({ results }: CheckRun, { failOn, allowUnknown }: CheckFlags): ExitCode {
   if (isFoundAt(failOn, results)) return exitCodes.findings;
   return isLacking(results) && !allowUnknown ? exitCodes.engineUnreachable : exitCodes.clean;
-}
-
-function reportMistakes(
-  { mistakes }: ReadFiles,
-  { json }: CheckFlags,
-  { stdout, stderr }: CommandContext,
-): ExitCode {
-  if (json) stdout(`${JSON.stringify({ mistakes }, null, 2)}\n`);
-  else for (const { where, message } of mistakes) stderr(`${printable(`${where}: ${message}`)}\n`);
-  return exitCodes.usage;
 }
 
 function usage(message: string, { stderr }: CommandContext): ExitCode {

@@ -6,6 +6,7 @@ export const commandLoaders: ReadonlyMap<string, () => Promise<Command>> = new M
   ['serve', async () => (await import('./serve.ts')).command],
   ['demo', async () => (await import('./demo.ts')).command],
   ['check', async () => (await import('./check.ts')).command],
+  ['golden', async () => (await import('./golden.ts')).command],
   ['doctor', async () => (await import('./doctor.ts')).command],
   ['version', async () => (await import('./version.ts')).command],
 ]);

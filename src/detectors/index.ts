@@ -15,6 +15,7 @@ import { promptTruncated } from './prompt-truncated.ts';
 import { rawPrompt } from './raw-prompt.ts';
 import { runawayReply } from './runaway-reply.ts';
 import { stringifiedPrompt } from './stringified-prompt.ts';
+import { templateDrift } from './template-drift.ts';
 import { templateMissing } from './template-missing.ts';
 import { toolsDropped } from './tools-dropped.ts';
 import { trailingAssistant } from './trailing-assistant.ts';
@@ -36,6 +37,7 @@ export const detectors: readonly Detector[] = [
   rawPrompt,
   runawayReply,
   stringifiedPrompt,
+  templateDrift,
   templateMissing,
   toolsDropped,
   trailingAssistant,

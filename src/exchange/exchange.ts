@@ -3,6 +3,7 @@ import type { ModelFacts } from './model-facts.ts';
 import type { HeadRead, TokenRead, UnknownReason } from './token-read.ts';
 import type { Finding, FindingKind } from './finding.ts';
 import type { Outcome, Reply } from './reply.ts';
+import type { Reference } from './reference.ts';
 import type { GenerationRequest, JsonPath } from './request.ts';
 import type { Route } from './route.ts';
 import type { SentIds, SessionMatch } from './session-match.ts';
@@ -38,6 +39,8 @@ export interface Exchange {
   readonly client: ClientIdentity;
   /** The trace id of the client's `traceparent`, 32 hex digits; absent if it sent none. */
   readonly traceId?: string;
+  /** What the prompts should be; absent for all traffic: fixtures bring one along. */
+  readonly reference?: Reference;
   /** Bounded label from the engine's own list; `unknown` until facts are known. */
   modelName: string;
   /** Stage read. Absent for bodies that are not inspected or not readable. */

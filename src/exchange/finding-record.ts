@@ -61,15 +61,20 @@ export interface FindingRecord {
   readonly window?: MaskedWindow;
   /** The same place in the turn that the prompt was compared with; `prefix-break` only. */
   readonly ancestorWindow?: MaskedWindow;
+  /** The same place in the reference; `template-drift` only. */
+  readonly referenceWindow?: MaskedWindow;
 }
 
-/** Copies what may leave the process out of an exchange and one of its findings; the repair's edits stay behind. */
+/**
+ * Copies what may leave the process out of an exchange and one of its findings; the repair's edits stay behind.
+ * @param compared the same place in what the finding compares the prompt with
+ */
 export function recordFinding(
   exchange: Exchange,
   finding: Finding,
   at: Date,
   window?: MaskedWindow,
-  ancestorWindow?: MaskedWindow,
+  compared?: MaskedWindow,
 ): FindingRecord {
   const { kind, severity, culprit, promptIndex, message, advice } = finding;
   return {
@@ -94,6 +99,6 @@ export function recordFinding(
     advice,
     action: exchange.action,
     ...(window && { window }),
-    ...(ancestorWindow && { ancestorWindow }),
+    ...(compared && { [kind === 'template-drift' ? 'referenceWindow' : 'ancestorWindow']: compared }),
   };
 }

@@ -27,6 +27,7 @@ export const findingKinds = [
   'raw-prompt',
   'runaway-reply',
   'stringified-prompt',
+  'template-drift',
   'template-missing',
   'tools-dropped',
   'trailing-assistant',

@@ -2,6 +2,7 @@
  * The seam between the transport (proxy/) and the inspection (pipeline): types only, nothing of HTTP libraries.
  * The transport knows no tokens, the inspection knows no sockets.
  */
+import type { Reference } from './reference.ts';
 import type { Outcome } from './reply.ts';
 import type { Mend } from './reply-mender.ts';
 import type { Route } from './route.ts';
@@ -23,6 +24,8 @@ export interface IncomingRequest {
   readonly route: Route;
   /** The whole body, or why it was not held: too large, no room left, compressed, or a route that is not inspected. */
   readonly body: Buffer | UnknownReason;
+  /** Only of requests that are checked and not forwarded. */
+  readonly reference?: Reference;
 }
 
 /** Headers that are added to the engine's own, or stand on our own answer. */

@@ -2,6 +2,7 @@
  * The shapes of a recording's members, one for each member of its types: a new fact about models needs a line here, or
  * the compiler says so. An optional one may be missing in files from before it; a required one makes those unreadable.
  */
+import { isArray } from './body-reader.ts';
 import {
   byMember,
   flag,
@@ -23,7 +24,9 @@ import {
   type RoleMarker,
   type Tail,
 } from './model-facts.ts';
+import { referenceMakers, type Reference } from './reference.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
+import type { Json } from './request.ts';
 import { routeKinds, type Route } from './route.ts';
 import { unknownReasons } from './token-read.ts';
 
@@ -92,6 +95,15 @@ const prompt = byMember({
   unknown: object({ unknown: oneOf(unknownReasons), head: optional(ids) }),
 });
 
+const isIds = (value: Json | undefined): boolean => ids(value, '') === undefined;
+export const referenceShape = object({
+  by: oneOf(referenceMakers),
+  ids: shape(
+    'a list of token ids, or one such list per prompt',
+    (value) => isIds(value) || (isArray(value) && value.every(isIds)),
+  ),
+} satisfies MembersOf<Reference>);
+
 const date = shape(
   'a date such as "2026-03-01T12:00:00.000Z"',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
@@ -121,5 +133,6 @@ export const recordedExchange = object({
   client: text,
   session: optional(text),
   body: optional(text),
+  reference: optional(referenceShape),
   prompts: listOf(prompt),
 } satisfies MembersOf<RecordedExchange>);

@@ -30,7 +30,7 @@ export function formatRecording(writtenBy: string, entries: readonly Omit<Record
  * @returns undefined if request or facts are not known: then there is nothing to freeze.
  */
 export function recordExchange(
-  { id, route, client, request, facts, prompts, heads }: Exchange,
+  { id, route, client, request, facts, prompts, heads, reference }: Exchange,
   date: Date,
   session?: string,
 ): Omit<RecordingEntry, 'line'> | undefined {
@@ -45,6 +45,7 @@ export function recordExchange(
     client: client.pseudonym,
     ...(session !== undefined && { session }),
     body: request.body.toString('utf8'),
+    ...(reference && { reference }),
     prompts: prompts.map((read, index) => recordPrompt(read, heads[index])),
   };
   return { exchange, facts };

@@ -3,6 +3,7 @@
  * the engine that they were recorded from (docs/recordings.md). Types; read by recording-reader.ts, written by recording-writer.ts.
  */
 import type { ModelFacts } from './model-facts.ts';
+import type { Reference } from './reference.ts';
 import type { Route } from './route.ts';
 import type { UnknownReason } from './token-read.ts';
 
@@ -39,6 +40,8 @@ export interface RecordedExchange {
   readonly session?: string;
   /** The body as the client sent it. Absent where the recording is to hold no text. */
   readonly body?: string;
+  /** What the prompts should be; absent if nobody said. */
+  readonly reference?: Reference;
   /** One per prompt index. */
   readonly prompts: readonly RecordedPrompt[];
 }

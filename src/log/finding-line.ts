@@ -5,7 +5,10 @@
 import type { FindingRecord } from '../exchange/finding-record.ts';
 
 /** A finding that is new: none of the same kind, cause, client and model has been logged within the fold window. */
-export interface FindingLine extends Omit<FindingRecord, 'time' | 'message' | 'window' | 'ancestorWindow'> {
+export interface FindingLine extends Omit<
+  FindingRecord,
+  'time' | 'message' | 'window' | 'ancestorWindow' | 'referenceWindow'
+> {
   readonly event: 'finding';
 }
 

@@ -69,6 +69,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'raw-prompt': ['info', 'warning'],
   'runaway-reply': ['info', 'warning'],
   'stringified-prompt': ['warning'],
+  'template-drift': ['warning'],
   'template-missing': ['warning', 'error'],
   'tools-dropped': ['info', 'error'],
   'trailing-assistant': ['info', 'warning'],

@@ -4,7 +4,7 @@ import type { Engine } from '../engines/engine.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { recordFinding, type FindingRecord, type MaskedWindow } from '../exchange/finding-record.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { ancestorWindowIds, maskWindow, windowIds, type WindowIds } from './masked-window.ts';
+import { comparedWindowIds, maskWindow, windowIds, type WindowIds } from './masked-window.ts';
 
 export interface FindingPublisherParts {
   readonly engine: Engine;
@@ -15,10 +15,10 @@ export interface FindingPublisherParts {
   readonly credentials: () => Readonly<Record<string, string>>;
 }
 
-/** Ids around a finding, and around the same place of the turn that it compares with. */
+/** Ids around a finding, and around the same place of what it compares the prompt with. */
 interface FoundIds {
   readonly here: WindowIds;
-  readonly ancestor?: WindowIds;
+  readonly compared?: WindowIds;
 }
 
 export class FindingPublisher {
@@ -58,7 +58,7 @@ export class FindingPublisher {
     await Promise.all(this.#telling);
   }
 
-  /** @param pieces texts of the ids here, then of the ancestor's */
+  /** @param pieces texts of the ids here, then of what it is compared with */
   #tell(
     exchange: Exchange,
     finding: Finding,
@@ -66,12 +66,12 @@ export class FindingPublisher {
     found: FoundIds,
     pieces: readonly string[] = [],
   ): void {
-    const { here, ancestor } = found;
+    const { here, compared } = found;
     const masked = (window: WindowIds, texts: readonly string[]): MaskedWindow =>
       maskWindow(window, exchange, this.#parts.digestKey, texts);
     const window = masked(here, pieces);
-    const before = ancestor && masked(ancestor, pieces.slice(here.ids.length));
-    this.#parts.onRecord(recordFinding(exchange, finding, at, window, before));
+    const other = compared && masked(compared, pieces.slice(here.ids.length));
+    this.#parts.onRecord(recordFinding(exchange, finding, at, window, other));
   }
 
   /** Only where the operator chose to see text. Never holds a request up. */
@@ -88,7 +88,7 @@ export class FindingPublisher {
     let pieces: readonly string[] = [];
     try {
       if (exchange.facts !== undefined) {
-        const ids = [...found.here.ids, ...(found.ancestor?.ids ?? [])];
+        const ids = [...found.here.ids, ...(found.compared?.ids ?? [])];
         pieces = await engine.pieces(ids, exchange.facts, {
           credentials: credentials(),
           signal: new AbortController().signal,
@@ -102,6 +102,6 @@ export class FindingPublisher {
 
 function foundIds(exchange: Exchange, finding: Finding): FoundIds | undefined {
   const here = windowIds(exchange, finding);
-  const ancestor = here && ancestorWindowIds(exchange, finding);
-  return here && { here, ...(ancestor && { ancestor }) };
+  const compared = here && comparedWindowIds(exchange, finding);
+  return here && { here, ...(compared && { compared }) };
 }

@@ -5,6 +5,7 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import type { MaskedPiece, MaskedWindow } from '../exchange/finding-record.ts';
 import type { Finding } from '../exchange/finding.ts';
+import { referenceIds } from '../exchange/reference.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 
 /** Tokens shown before the finding's place and from it on. */
@@ -25,10 +26,18 @@ export function windowIds(exchange: Exchange, finding: Finding): WindowIds | und
   return ids && windowAt(ids, finding.tokens.start);
 }
 
-/** The ids that stood there in the turn before; undefined if the finding does not compare the two. */
-export function ancestorWindowIds({ session }: Exchange, { kind, tokens }: Finding): WindowIds | undefined {
-  if (kind !== 'prefix-break' || tokens === undefined || session?.ancestor === undefined) return undefined;
-  return windowAt(session.ancestor.ids, tokens.start);
+/** The ids that stand there in what the finding compares the prompt with; undefined if it compares it with nothing. */
+export function comparedWindowIds(
+  { session, reference }: Exchange,
+  { kind, tokens, promptIndex }: Finding,
+): WindowIds | undefined {
+  const ids =
+    kind === 'prefix-break'
+      ? session?.ancestor?.ids
+      : kind === 'template-drift'
+        ? reference && referenceIds(reference, promptIndex)
+        : undefined;
+  return tokens && ids && windowAt(ids, tokens.start);
 }
 
 /** The ids around a position; fewer at either end of a prompt, none beyond it. */

@@ -22,7 +22,7 @@ const styles: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yell
 /** @returns lines that end with a newline each. */
 export function reportFinding(record: FindingRecord, options: ReportOptions): string {
   const { columns = lineWidth, paint } = options;
-  const { window, ancestorWindow } = record;
+  const { window, ancestorWindow, referenceWindow } = record;
   const numberWidth = String((window?.start ?? 0) + (window?.pieces.length ?? 0)).length;
   const gutter = ' '.repeat(numberWidth + 1);
   const inner = columns - numberWidth - 4;
@@ -34,14 +34,15 @@ export function reportFinding(record: FindingRecord, options: ReportOptions): st
       ` ${paint('dim', String(position).padStart(numberWidth))} ${bar} ${pieces}`,
       ...(carets === undefined ? [] : [`${gutter} ${bar} ${emphasised(paint, style, carets)}`]),
     ]);
+  const compared = (heading: string, shown: MaskedWindow | undefined): string[] =>
+    shown === undefined ? [] : [`${gutter} ${bar} ${paint('dim', heading)}`, ...linesOf(shown)];
   return [
     ...headerLines(record, columns, paint),
     `${gutter}${paint('dim', '-->')} ${clippedTo(printable(placeOf(record)), inner - 1)}`,
     `${gutter} ${bar}`,
     ...(window === undefined ? [] : linesOf(window)),
-    ...(ancestorWindow === undefined
-      ? []
-      : [`${gutter} ${bar} ${paint('dim', 'the earlier turn there:')}`, ...linesOf(ancestorWindow)]),
+    ...compared('the earlier turn there:', ancestorWindow),
+    ...compared('the reference there:', referenceWindow),
     ...wrappedTo(printable(record.message), inner).map((line) => `${gutter} ${bar} ${line}`),
     `${gutter} ${bar}`,
     ...notesOf(record, options).flatMap(([label, text]) => {

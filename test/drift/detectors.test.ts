@@ -8,6 +8,7 @@ import { actionsFor } from '../../src/config/detector-actions.ts';
 import type { Detector } from '../../src/detectors/detector.ts';
 import { detectors } from '../../src/detectors/index.ts';
 import { breakCauses, culprits, findingKinds, severities, type Finding } from '../../src/exchange/finding.ts';
+import { referenceMakers } from '../../src/exchange/reference.ts';
 import { unknownReasons } from '../../src/exchange/token-read.ts';
 import { causeCulprits, kindSeverities } from '../../src/metrics/label-sets.ts';
 import { buildExchange, factsOf, type Family } from '../support/exchange-builder.ts';
@@ -30,6 +31,7 @@ const pinnedSeverities = {
   'raw-prompt': 'warning',
   'runaway-reply': 'warning',
   'stringified-prompt': 'warning',
+  'template-drift': 'warning',
   'template-missing': 'error',
   'tools-dropped': 'error',
   'trailing-assistant': 'warning',
@@ -93,6 +95,7 @@ const oneExchange = z.strictObject({
     .strictObject({ complete: z.boolean().exactOptional(), choices: z.array(choice) })
     .or(errorReply)
     .exactOptional(),
+  reference: z.strictObject({ by: z.enum(referenceMakers), ids: z.array(z.int()) }).exactOptional(),
   finds: expected.exactOptional(),
 });
 const conversation = z.strictObject({ turns: z.array(body).min(2), finds: expected.exactOptional() });

@@ -2,6 +2,7 @@
 import { addedTo } from '../../src/engines/vllm-added-ids.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { IgnoredEffect, IgnoredField, ModelFacts } from '../../src/exchange/model-facts.ts';
+import type { Reference } from '../../src/exchange/reference.ts';
 import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
 import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
@@ -220,6 +221,7 @@ export interface ExchangeShape {
   readonly modelKind?: 'instruct' | 'base';
   readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices?: readonly ChoiceShape[] };
   readonly session?: Exchange['session'];
+  readonly reference?: Reference;
 }
 
 export function buildRequest(route: ExchangeShape['route'], body: JsonObject | string): GenerationRequest {
@@ -261,6 +263,7 @@ export function buildExchange(shape: ExchangeShape): Exchange {
     ),
     prompts,
     ...(shape.session && { session: shape.session }),
+    ...(shape.reference && { reference: shape.reference }),
     findings: [],
     skipped: [],
     inspection: { result: 'ok' },

@@ -46,6 +46,7 @@ export const detectors = section({
   'raw-prompt': detector('raw-prompt').prefault({}),
   'runaway-reply': detector('runaway-reply').prefault({}),
   'stringified-prompt': detector('stringified-prompt').prefault({}),
+  'template-drift': detector('template-drift').prefault({}),
   'template-missing': detector('template-missing').prefault({}),
   'tools-dropped': detector('tools-dropped').prefault({}),
   'trailing-assistant': detector('trailing-assistant').prefault({}),
