@@ -46,6 +46,8 @@ function missingIn(
   if (!isAdded && facts.templateWritesBos !== true) return undefined;
   const wanted = isAdded ? 'the engine puts one in front of texts' : 'the chat template writes one';
   if (request?.kind !== 'completion') {
+    // A template may write BOS with the first message.
+    if (request?.messages.length === 0) return undefined;
     return {
       cause: 'template',
       culprit: 'template',
@@ -85,7 +87,7 @@ function missingIn(
 }
 
 function isEmpty(prompt: RawPrompt): boolean {
-  return prompt.form === 'text' && prompt.text === '';
+  return (prompt.form === 'text' && prompt.text === '') || (prompt.form === 'ids' && prompt.ids.length === 0);
 }
 
 function finding({ evidence, ...missing }: MissingBos, bos: Marker, promptIndex: number): Finding {

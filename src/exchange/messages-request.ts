@@ -5,12 +5,15 @@
 import { isArray, isObject } from './body-reader.ts';
 import type { ChatMessage, Json, JsonObject } from './request.ts';
 
-/** Instructions first, a part of them per text block; undefined for a body without readable messages. */
+/**
+ * Instructions first, a part of them per text block; undefined for a body without readable messages. Messages that are no
+ * list are none to llama-server, which answers all the same.
+ */
 export function readMessagesConversation(json: JsonObject): ChatMessage[] | undefined {
   const given = json['messages'];
-  if (!isArray(given) || given.length === 0) return undefined;
+  if (given === undefined) return undefined;
   const messages = readSystem(json['system']);
-  for (const [index, value] of given.entries()) {
+  for (const [index, value] of isArray(given) ? given.entries() : []) {
     if (!isObject(value) || typeof value['role'] !== 'string') return undefined;
     const path = ['messages', index];
     messages.push({

@@ -28,13 +28,14 @@ export function readRawPrompts(prompt: Json | undefined): RawPrompt[] | undefine
 function readOne(value: Json | undefined, path: JsonPath): RawPrompt | undefined {
   if (typeof value === 'string') return { form: 'text', text: value, path };
   // Within a list, strings alone do not make a prompt: the engine refuses [["a","b"]].
-  if (isArray(value)) return value.some(isNumber) ? readItems(value, path) : undefined;
+  // An empty one is a prompt of no ids, which is answered with nothing.
+  if (isArray(value)) return value.length === 0 || value.some(isNumber) ? readItems(value, path) : undefined;
   if (!isObject(value) || value['prompt_string'] === undefined) return undefined;
   const inner = [...path, 'prompt_string'];
   if (value['multimodal_data'] !== undefined) return { form: 'media', path: inner };
   const text = value['prompt_string'];
   if (typeof text === 'string') return { form: 'text', text, path: inner };
-  return isArray(text) && text.length > 0 ? readItems(text, inner) : undefined;
+  return isArray(text) ? readItems(text, inner) : undefined;
 }
 
 function readItems(items: readonly Json[], path: JsonPath): RawPrompt | undefined {

@@ -87,8 +87,9 @@ export function shapeRequest(body: Buffer, json: JsonObject, kind: RequestKind):
 
 const wrongShape: RequestReading = { readable: false, reason: 'wrong-shape' };
 
+/** A list of none is a chat, too: llama-server renders the generation prompt alone. */
 function readMessages(value: Json | undefined): ChatMessage[] | undefined {
-  if (!isArray(value) || value.length === 0) return undefined;
+  if (!isArray(value)) return undefined;
   const messages: ChatMessage[] = [];
   for (const [index, message] of value.entries()) {
     if (!isObject(message) || typeof message['role'] !== 'string') return undefined;

@@ -10,7 +10,7 @@ export function readResponsesConversation(json: JsonObject): ChatMessage[] | und
   const { input, instructions } = json;
   const messages = typeof instructions === 'string' ? [text('system', instructions, ['instructions'])] : [];
   if (typeof input === 'string') return [...messages, text('user', input, ['input'])];
-  if (!isArray(input) || input.length === 0) return undefined;
+  if (!isArray(input)) return undefined;
   for (const [index, item] of input.entries()) {
     if (!isObject(item)) return undefined;
     messages.push(readItem(item, ['input', index]));

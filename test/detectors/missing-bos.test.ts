@@ -36,6 +36,8 @@ testDetector(missingBos, {
   clean: [
     { name: 'a text to which the engine adds BOS', exchange: raw('Hi', [[2, 5, 6]]) },
     { name: 'a chat', exchange: chat([[2, 105, 7]]) },
+    { name: 'a chat of no messages', exchange: chat([[105, 4368]], { body: { messages: [] } }) },
+    { name: 'a prompt of no ids', exchange: raw([[]], [[]]) },
     { name: 'ids that begin with BOS', exchange: raw([2, 5], [[2, 5]]) },
     { name: 'ids in front of text, BOS first', exchange: raw([2, 105, 'Hi'], [[2, 105]]) },
     { name: 'BOS twice, which is another mistake', exchange: raw('<bos>Hi', [[2, 2, 5]]) },

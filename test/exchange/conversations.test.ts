@@ -66,7 +66,8 @@ const conversations: [string, object, unknown][] = [
   ],
   ['odd instructions', { system: 7, messages: [hi] }, [['user', 'messages[0]', 'Hi']]],
   ['no messages', { system: 'S' }, 'wrong-shape'],
-  ['empty messages', { messages: [] }, 'wrong-shape'],
+  ['empty messages', { messages: [] }, []],
+  ['messages that are no list', { system: 'S', messages: 'Hi' }, [['system', 'system', 'S']]],
   ['a message that is none', { messages: [hi, 'Hi'] }, 'wrong-shape'],
   ['a message without a role', { messages: [{ content: 'Hi' }] }, 'wrong-shape'],
 ];
@@ -129,7 +130,7 @@ const items: [string, object, unknown][] = [
     ],
   ],
   ['no input', { instructions: 'S' }, 'wrong-shape'],
-  ['empty input', { input: [] }, 'wrong-shape'],
+  ['empty input', { input: [] }, []],
   ['odd input', { input: 7 }, 'wrong-shape'],
   ['an item that is none', { input: [hi, 'Hi'] }, 'wrong-shape'],
 ];

@@ -67,6 +67,12 @@ describe('readRequest: prompts of a raw route', () => {
       { prompt_string: [5, 7] },
       [{ form: 'ids', ids: [5, 7], path: ['prompt', 'prompt_string'] }],
     ],
+    ['no ids', [[]], [{ form: 'ids', ids: [], path: ['prompt', 0] }]],
+    [
+      'an object without ids',
+      { prompt_string: [] },
+      [{ form: 'ids', ids: [], path: ['prompt', 'prompt_string'] }],
+    ],
     [
       'an object with media',
       { prompt_string: 'a <__media__>', multimodal_data: ['AA=='] },
@@ -87,7 +93,6 @@ describe('readRequest: prompts of a raw route', () => {
     [],
     [null],
     ['a', null],
-    [[]],
     [['a', 'b']],
     [1, null],
     [1, [2]],
@@ -97,7 +102,6 @@ describe('readRequest: prompts of a raw route', () => {
     [1, 'a', -1],
     {},
     { prompt_string: 7 },
-    { prompt_string: [] },
     { prompt_string: ['a', true] },
     { multimodal_data: ['AA=='] },
   ]) {
@@ -136,8 +140,12 @@ describe('readRequest: chat', () => {
     assert.equal(chat({ messages: [{ role: 'user', content: text }] }).hasMedia, false);
   });
 
+  it('reads a chat without messages', () => {
+    assert.deepEqual(chat({ messages: [] }).messages, []);
+  });
+
   it('leaves wrong messages to the engine', () => {
-    for (const messages of [undefined, null, 'hi', {}, [], ['hi'], [null], [[]], [{}], [{ role: 1 }]]) {
+    for (const messages of [undefined, null, 'hi', {}, ['hi'], [null], [[]], [{}], [{ role: 1 }]]) {
       refuses('chat', JSON.stringify({ messages }), 'wrong-shape');
     }
   });

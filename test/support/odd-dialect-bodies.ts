@@ -53,6 +53,10 @@ export const oddMessages: OddBodies = {
     'tools that are text': { tools: 'f', messages: hi },
     'a tool that is text': { tools: ['f'], messages: hi },
     'a tool choice that is text': { tools, tool_choice: 'auto', messages: hi },
+    'messages that are an object': { messages: { role: 'user', content: 'Hi' } },
+    'messages that are text': { messages: 'Hi' },
+    'messages that are a number, after instructions': { system: 'S', messages: 5 },
+    'no message': { messages: [] },
     'an unknown model': { model: 'nope', messages: hi },
     'a model that is a number': { model: 5, messages: hi },
     'a stream that is text': { stream: 'yes', messages: hi },
@@ -60,9 +64,7 @@ export const oddMessages: OddBodies = {
     'template arguments that are text': { chat_template_kwargs: 'x', messages: hi },
   },
   'unknown;unreadable-body': {
-    'messages that are an object': { messages: { role: 'user', content: 'Hi' } },
-    'messages that are text': { messages: 'Hi' },
-    'no message': { messages: [] },
+    'no messages at all': {},
     'a message that is text': { messages: ['Hi'] },
     'a message that is null': { messages: [null] },
     'a role that is a number': { messages: [{ role: 5, content: 'Hi' }] },
@@ -90,6 +92,8 @@ export const oddResponses: OddBodies = {
     'output of an unknown call': {
       input: [...hi, { type: 'function_call_output', call_id: 'x', output: 'A' }],
     },
+    'no items': { input: [] },
+    'no items after instructions': { instructions: 'S', input: [] },
     'instructions that are a number': { instructions: 5, input: 'Hi' },
     'instructions in blocks': { instructions: [{ type: 'input_text', text: 'A' }], input: 'Hi' },
     'a tool that is text': { tools: ['f'], input: 'Hi' },
@@ -101,7 +105,6 @@ export const oddResponses: OddBodies = {
   'unknown;unreadable-body': {
     'input that is a number': { input: 5 },
     'input that is an object': { input: { role: 'user', content: 'Hi' } },
-    'no items': { input: [] },
     'an item that is text': { input: ['Hi'] },
     'an item that is null': { input: [null] },
     'an item without a role': { input: [{ content: 'Hi' }] },
