@@ -4,6 +4,7 @@
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
+import { textStart } from '../exchange/text-start.ts';
 import { unknown, type HeadRead, type KnownTokens, type TokenRead } from '../exchange/token-read.ts';
 
 import { untied } from './ask-context.ts';
@@ -67,15 +68,20 @@ export class LlamaPromptReading implements PromptReading {
   }
 
   #rawHead(prompt: RawPrompt): HeadRead {
-    const { facts, texts } = this.#options;
+    const { facts, texts, request } = this.#options;
     switch (prompt.form) {
-      case 'text':
-        return texts.head(prompt.text, facts.addedPrefix.completion);
+      case 'text': {
+        const start = textStart(request.body, prompt.path, prompt.text);
+        return texts.head(start, facts.addedPrefix.completion);
+      }
       case 'ids':
         return { known: true, ids: prompt.ids.slice(0, 64) };
       case 'mixed': {
         const [first] = prompt.items;
-        if (typeof first === 'string') return texts.head(first, facts.addedPrefix.completion);
+        if (typeof first === 'string') {
+          const start = textStart(request.body, [...prompt.path, 0], first);
+          return texts.head(start, facts.addedPrefix.completion);
+        }
         const firstText = prompt.items.findIndex((item) => typeof item === 'string');
         const leading = firstText < 0 ? prompt.items : prompt.items.slice(0, firstText);
         return { known: true, ids: leading.filter((item) => typeof item === 'number').slice(0, 64) };

@@ -5,6 +5,7 @@
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
+import { textStart } from '../exchange/text-start.ts';
 import {
   unknown,
   type AddedIds,
@@ -87,7 +88,7 @@ export class VllmPromptReading implements PromptReading {
     // The engine refuses whatever else another engine takes as a prompt.
     if (prompt.form !== 'text') return unknown('engine-cannot');
     const added = addedTo(request, facts);
-    const head = texts.head(prompt.text, added.ids);
+    const head = texts.head(textStart(request.body, prompt.path, prompt.text), added.ids);
     return head.known ? headOf(head.ids, added) : head;
   }
 

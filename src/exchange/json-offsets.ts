@@ -2,8 +2,9 @@
  * Finds values of a JSON body by path, as byte ranges of the original buffer, so that an edit can change those bytes
  * and no others. Builds no values, does not recurse, and answers undefined for what is not there or is not JSON.
  */
+import { parseJson } from './body-reader.ts';
 import { closingQuote, skipSpace, skipValue } from './json-bytes.ts';
-import { matchLiteral, type ByteRange } from './json-string.ts';
+import { endOfCharacters, matchLiteral, type ByteRange } from './json-string.ts';
 import type { JsonPath } from './request.ts';
 
 /** Byte range of the value at `path`. Of duplicate keys the last one counts, as for JSON.parse and the engines. */
@@ -57,6 +58,18 @@ export function locateStringPrefix(body: Buffer, path: JsonPath, text: string): 
   if (string === undefined) return undefined;
   const end = matchLiteral(body, string, text);
   return end === undefined ? undefined : { start: string.start, end };
+}
+
+/** What the string at `path` begins with, read from no more than so many bytes; undefined if there is no string. */
+export function readStringStart(body: Buffer, path: JsonPath, mostBytes: number): string | undefined {
+  const string = locateString(body, path);
+  if (string === undefined) return undefined;
+  const end = endOfCharacters(body, {
+    start: string.start,
+    end: Math.min(string.end, string.start + mostBytes),
+  });
+  const start = parseJson(`"${body.toString('utf8', string.start, end)}"`);
+  return typeof start === 'string' ? start : undefined;
 }
 
 /**

@@ -101,6 +101,15 @@ export function matchLiteral(body: Buffer, literal: ByteRange, text: string): nu
   return at;
 }
 
+/** Offset after the last character that is written wholly within the range. */
+export function endOfCharacters(body: Buffer, { start, end }: ByteRange): number {
+  let at = start;
+  for (let next = characterAt(body, at, end); next !== undefined; next = characterAt(body, at, end)) {
+    at += next.length;
+  }
+  return at;
+}
+
 interface Character {
   /** A code point, or the UTF-16 unit that an escape means. */
   readonly unit: number;

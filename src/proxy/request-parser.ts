@@ -26,8 +26,8 @@ export interface RequestParserOptions {
   readonly workers?: number;
 }
 
-/** Bytes copied for a worker before other events get their turn. */
-const copyBytes = 8_388_608;
+/** Bytes copied for a worker before other events get their turn: fresh memory costs more than the copy itself. */
+const copyBytes = 1_048_576;
 
 export function createRequestParser(options: RequestParserOptions = {}): RequestParser {
   const { workerBytes = 1_048_576, workers = 2 } = options;

@@ -8,6 +8,7 @@ import {
   locateStringPrefix,
   locateStrings,
   locateValue,
+  readStringStart,
 } from '../../src/exchange/json-offsets.ts';
 import { locateCharacters } from '../../src/exchange/json-string.ts';
 import type { Json, JsonPath } from '../../src/exchange/request.ts';
@@ -205,5 +206,25 @@ describe('locateListItem', () => {
     for (const path of [['one', 0], ['two', 2], ['object', 'a'], ['two'], []]) {
       assert.equal(locateListItem(body, path), undefined, JSON.stringify(path));
     }
+  });
+});
+
+describe('readStringStart', () => {
+  it('reads what the string begins with, never half a character or escape', () => {
+    const anyText = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(anyText, fc.nat(), fc.nat(40), (text, seed, most) => {
+        const body = Buffer.from(`{"n":1,"prompt":${writeString(text, chooser(seed))}}`);
+        const start = readStringStart(body, ['prompt'], most);
+        assert.ok(start !== undefined && text.startsWith(start));
+        // The longest way to write a character is an escape of six bytes.
+        assert.ok(start.length === text.length || start.length >= Math.floor(most / 6) - 1);
+      }),
+    );
+  });
+
+  it('reads nothing of what is no string', () => {
+    assert.equal(readStringStart(Buffer.from('{"prompt":[1]}'), ['prompt'], 10), undefined);
+    assert.equal(readStringStart(Buffer.from('{}'), ['prompt'], 10), undefined);
   });
 });
