@@ -1,14 +1,15 @@
 // What inspection adds to the time to the first byte of a streamed chat, cold and warm, beside what one whole render and
 // tokenization of the same prompt costs. Direct and proxied requests alternate; each has a conversation of its own, so
 // that both find the engine's cache in the same state; each conversation has one cold turn and several warm ones.
-// Run: npm run bench -- time-to-first-byte [rounds]
-import { modelFile } from '../test/support/gguf/families.ts';
-import { startLlamaServer } from '../test/support/llama-server/server.ts';
+// Run: npm run bench -- time-to-first-byte [rounds] [llama-server|vllm] [sizes that begin so]
 import { proxy } from '../test/support/proxied-engine.ts';
+import { benchedEngines, isBenched } from './benched-engine.ts';
 import { chat, type Message } from './conversation.ts';
 import { printTable, quantile } from './statistics.ts';
 
-const rounds = Number(process.argv[2] ?? 5);
+const [, , roundsAsked = '5', engineName = 'llama-server', wanted = ''] = process.argv;
+const rounds = Number(roundsAsked);
+if (!isBenched(engineName)) throw new Error(`no engine ${engineName}: llama-server or vllm`);
 const warmTurns = 8;
 /** The engine renders by the message, so a prompt of many short ones costs more than one of few long ones. */
 const sizes = [
@@ -16,12 +17,13 @@ const sizes = [
   { name: '8k, 80 messages', turns: 40, wordsPerTurn: 78 },
   { name: '30k, 40 messages', turns: 20, wordsPerTurn: 620 },
   { name: '30k, 200 messages', turns: 100, wordsPerTurn: 125 },
-];
+].filter(({ name }) => name.startsWith(wanted));
 
-const engine = await startLlamaServer({ model: await modelFile('qwen3'), args: ['--parallel', '1'] });
+const engine = await benchedEngines[engineName]();
+const { server } = engine;
 const subjects = {
-  before: await proxy(engine.url, { INSPECTION_TIMING: 'before', INSPECTION_BUDGET_MS: '5000' }),
-  alongside: await proxy(engine.url, { INSPECTION_TIMING: 'alongside' }),
+  before: await proxy(server.url, { INSPECTION_TIMING: 'before', INSPECTION_BUDGET_MS: '5000' }),
+  alongside: await proxy(server.url, { INSPECTION_TIMING: 'alongside' }),
 };
 
 async function post(url: string, body: object): Promise<Response> {
@@ -43,15 +45,10 @@ async function firstByte(url: string, messages: readonly Message[]): Promise<num
   return milliseconds;
 }
 
-/** Milliseconds of what an inspection without memory would ask: the prompt rendered and tokenized whole. */
+/** Milliseconds of what an inspection without memory would ask. */
 async function whole(messages: readonly Message[]): Promise<number> {
   const started = performance.now();
-  const { prompt } = (await (await post(`${engine.url}/apply-template`, { messages })).json()) as {
-    prompt: string;
-  };
-  await (
-    await post(`${engine.url}/tokenize`, { content: prompt, add_special: true, parse_special: true })
-  ).json();
+  await engine.whole(messages);
   return performance.now() - started;
 }
 
@@ -66,7 +63,7 @@ for (const { name, turns, wordsPerTurn } of sizes) {
   };
   for (let round = 0; round < rounds; round += 1) {
     for (const [way, url] of [
-      ['direct', engine.url],
+      ['direct', server.url],
       ['before', subjects.before.url],
       ['alongside', subjects.alongside.url],
     ] as const) {
@@ -102,4 +99,4 @@ printTable(
 );
 
 for (const subject of Object.values(subjects)) await subject.close();
-await engine.stop();
+await server.stop();

@@ -5,7 +5,13 @@ import { existsSync, readdirSync } from 'node:fs';
 const [name, ...rest] = process.argv.slice(2);
 const file = `bench/${name}.ts`;
 if (name === undefined || !existsSync(file)) {
-  const parts = new Set(['conversation.ts', 'counting-relay.ts', 'prompts.ts', 'statistics.ts']);
+  const parts = new Set([
+    'benched-engine.ts',
+    'conversation.ts',
+    'counting-relay.ts',
+    'prompts.ts',
+    'statistics.ts',
+  ]);
   const names = readdirSync('bench').filter((entry) => entry.endsWith('.ts') && !parts.has(entry));
   console.log(
     `npm run bench -- NAME, where NAME is one of: ${names.map((entry) => entry.slice(0, -3)).join(', ')}`,
