@@ -30,10 +30,12 @@ export const benchedEngines = {
       args: ['--max-model-len', '65536'],
       env: { VLLM_ALLOW_LONG_MAX_MODEL_LEN: '1' },
     });
-    // It renders and tokenizes in one call.
     return {
       server,
-      whole: async (messages) => void (await ask(`${server.url}/tokenize`, { messages })),
+      whole: async (messages) => {
+        // It renders and tokenizes in one call.
+        await ask(`${server.url}/tokenize`, { messages });
+      },
     };
   },
 } as const;

@@ -62,8 +62,18 @@ export class TextReading {
   }
 
   /** Told of ids that the engine gave without being asked for a text. */
-  noteTokenized(tokens: number): void {
-    this.#options.onTokenized('engine', tokens);
+  noteTokenized(tokens: number, source: 'engine' | 'check'): void {
+    this.#options.onTokenized(source, tokens);
+  }
+
+  /** Absent if the engine changed since the facts were read; then nothing is memoised. */
+  get model(): KnownModel | undefined {
+    return this.#options.model;
+  }
+
+  /** Told when remembered ids are not the engine's. */
+  get onMismatch(): (model: KnownModel) => void {
+    return this.#options.onWindowMismatch;
   }
 
   /** No tokenizer puts this many characters into every token of a context, so a longer prompt has no ids to know. */

@@ -5,9 +5,12 @@
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatDialect, ChatRequest } from '../exchange/request.ts';
 
+import { untied } from './ask-context.ts';
 import type { AskContext } from './engine.ts';
 import { OracleFailure } from './oracle-failure.ts';
+import type { TextReading } from './text-reading.ts';
 import { tokenizeBodyOf } from './vllm-chat-body.ts';
+import { VllmChatMemory, type ChatMemoryOptions } from './vllm-chat-memory.ts';
 import type { VllmOracle } from './vllm-oracle.ts';
 import { TemplateTrial } from './vllm-template-trial.ts';
 
@@ -32,20 +35,42 @@ const absences: ReadonlySet<number | undefined> = new Set([401, 403, 404, 405, 5
 export class VllmChatIds {
   readonly #oracle: VllmOracle;
   readonly #trial: TemplateTrial;
+  readonly #memory: VllmChatMemory;
   /** By dialect: until when its render endpoint counts as absent, by the monotonic clock. */
   readonly #absentUntil = new Map<ChatDialect, number>();
 
-  constructor(oracle: VllmOracle) {
+  constructor(oracle: VllmOracle, memory: ChatMemoryOptions) {
     this.#oracle = oracle;
+    this.#memory = new VllmChatMemory(memory);
     this.#trial = new TemplateTrial(oracle);
   }
 
   /** @throws OracleFailure if the engine can't be asked, refuses the body, or can't be followed in it */
-  async read(request: ChatRequest, facts: ModelFacts, context: AskContext): Promise<ChatIds> {
+  async read(
+    request: ChatRequest,
+    facts: ModelFacts,
+    context: AskContext,
+    texts: TextReading,
+  ): Promise<ChatIds> {
     const rendered = await this.#render(request, context);
-    if (rendered !== undefined) return { ids: rendered, rendered: true };
+    if (rendered !== undefined) {
+      texts.noteTokenized(rendered.length, 'engine');
+      return { ids: rendered, rendered: true };
+    }
     const body = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, context));
-    return { ids: (await this.#oracle.tokenizeBody(body, context)).ids, rendered: false };
+    const asking =
+      (within: AskContext, source: 'engine' | 'check') =>
+      async (asked: Buffer | string): Promise<Uint32Array> => {
+        const { ids } = await this.#oracle.tokenizeBody(asked, within);
+        texts.noteTokenized(ids.length, source);
+        return ids;
+      };
+    const ids = await this.#memory.read(body, texts.model, {
+      ask: asking(context, 'engine'),
+      askBeside: asking(untied(context), 'check'),
+      onMismatch: texts.onMismatch,
+    });
+    return { ids, rendered: false };
   }
 
   /** Undefined if the endpoint does not tell: it refuses some bodies that the route takes. */

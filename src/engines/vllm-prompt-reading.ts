@@ -74,8 +74,7 @@ export class VllmPromptReading implements PromptReading {
     if (isText || hasForeignIds(request)) return unknown('engine-cannot');
     if (request.body.length > texts.mostCharacters) return unknown('body-too-large');
     await texts.confirmed();
-    const { ids, rendered } = await chats.read(request, facts, context);
-    texts.noteTokenized(ids.length);
+    const { ids, rendered } = await chats.read(request, facts, context, texts);
     const read: KnownTokens = { known: true, ids, source: 'engine' };
     return rendered ? read : this.#unlessTruncated(read);
   }

@@ -43,7 +43,10 @@ export class VllmEngine extends ModelAdapter implements Engine {
   constructor(dependencies: EngineDependencies) {
     super(dependencies);
     this.#oracle = new VllmOracle(dependencies.client);
-    this.#chats = new VllmChatIds(this.#oracle);
+    this.#chats = new VllmChatIds(this.#oracle, {
+      maxBytes: dependencies.segmentCacheBytes / 4,
+      digestKey: dependencies.digestKey,
+    });
     this.#signatures = new VllmSignatures(this.#oracle);
     this.#restarts = new VllmRestarts(this.#oracle, () => {
       this.knowledge.models.noteRestart();
@@ -70,8 +73,7 @@ export class VllmEngine extends ModelAdapter implements Engine {
   }
 
   noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[] {
-    // Only texts are tokenized by segments: a chat's count says nothing about what is remembered.
-    return this.knowledge.noteCount(facts, kind, matched, kind === 'completion');
+    return this.knowledge.noteCount(facts, kind, matched, true);
   }
 
   protected ownReplyReader(

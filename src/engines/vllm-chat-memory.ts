@@ -1,0 +1,153 @@
+/**
+ * What vLLM has rendered before is not asked for whole again: `/tokenize` renders and tokenizes a chat in one call and tells
+ * no text, so texts that it has seen are sent abbreviated, and their ids put back. Each answer is learnt from beside the
+ * request, one in some is compared with the whole, and a contradiction ends it for the model.
+ */
+import { isObject } from '../exchange/body-reader.ts';
+import type { JsonObject } from '../exchange/request.ts';
+import { Abbreviations } from '../tokens/abbreviations.ts';
+import { keyedDigest } from '../tokens/digest.ts';
+
+import { abbreviateChat, type AbbreviatedChat } from './abbreviated-chat.ts';
+import { exactJson } from './exact-json.ts';
+import type { KnownModel } from './model-registry.ts';
+import { OracleFailure } from './oracle-failure.ts';
+
+/** Ids of a chat's body, by the engine. */
+type Ask = (body: Buffer | string) => Promise<Uint32Array>;
+
+export interface ChatQuestions {
+  /** Ends with the exchange. */
+  readonly ask: Ask;
+  /** Not tied to the exchange. */
+  readonly askBeside: Ask;
+  /** Told when ids that were put together turn out not to be the engine's. */
+  readonly onMismatch: (model: KnownModel) => void;
+}
+
+export interface ChatMemoryOptions {
+  readonly maxBytes: number;
+  /** Random per process. */
+  readonly digestKey: Uint8Array;
+}
+
+interface Reading extends ChatQuestions {
+  readonly model: KnownModel;
+  readonly body: Buffer | string;
+  readonly abbreviated: (replaces: (word: string) => boolean) => AbbreviatedChat;
+  readonly write: (chat: JsonObject) => string;
+}
+
+/** One answer in this many is compared with the whole. */
+const checkEvery = 32;
+/** Bodies that are shorter gain nothing. */
+const shortestBody = 4096;
+
+/** With these the template is another one, or looks for the last text in what it has rendered. */
+const otherwise = ['chat_template', 'continue_final_message'] as const;
+
+const letters = 'abcdefghijklmnop';
+
+export class VllmChatMemory {
+  readonly #abbreviations: Abbreviations;
+  readonly #digestKey: Uint8Array;
+
+  constructor({ maxBytes, digestKey }: ChatMemoryOptions) {
+    this.#abbreviations = new Abbreviations(maxBytes);
+    this.#digestKey = digestKey;
+  }
+
+  /** @throws OracleFailure if the engine can't be asked, or refuses the body */
+  async read(
+    body: Buffer | string,
+    model: KnownModel | undefined,
+    questions: ChatQuestions,
+  ): Promise<Uint32Array> {
+    const reading = this.#reading(body, model, questions);
+    if (reading === undefined) return questions.ask(body);
+    const scope = reading.model.facts.identity;
+    const known = reading.abbreviated((word) => this.#abbreviations.knows(scope, word));
+    const expanded = known.words.length === 0 ? undefined : await this.#expand(reading, known);
+    const ids = expanded ?? (await questions.ask(body));
+    const remembered = expanded === undefined ? 0 : known.words.length;
+    // What could not be learnt or checked is asked for whole the next time; the oracle's own metrics count the failure.
+    void this.#learn(reading, ids, remembered).catch(() => undefined);
+    if (expanded !== undefined && Math.random() * checkEvery < 1) {
+      void this.#check(reading, expanded).catch(() => undefined);
+    }
+    return ids;
+  }
+
+  #reading(
+    body: Buffer | string,
+    model: KnownModel | undefined,
+    questions: ChatQuestions,
+  ): Reading | undefined {
+    if (model?.trust.memoising !== true || body.length < shortestBody) return undefined;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
+    if (!isObject(parsed as JsonObject)) return undefined;
+    const { json, write } = exactJson(bytes, parsed as JsonObject);
+    if (otherwise.some((field) => Boolean(json[field] ?? false))) return undefined;
+    const wordFor = this.#wordsFor();
+    return {
+      ...questions,
+      model,
+      body,
+      write,
+      abbreviated: (replaces) => abbreviateChat(json, { markers: model.markers, wordFor, replaces }),
+    };
+  }
+
+  async #expand(reading: Reading, { chat, words }: AbbreviatedChat): Promise<Uint32Array | undefined> {
+    try {
+      const short = await reading.ask(reading.write(chat));
+      const { facts } = reading.model;
+      return this.#abbreviations.expand(facts.identity, markerIds(reading.model), short, words.length);
+    } catch (error) {
+      // The engine itself says what is wrong with the body as it is.
+      if (error instanceof OracleFailure && error.reason === 'oracle-refused') return undefined;
+      throw error;
+    }
+  }
+
+  /** Nothing is asked if all that can be abbreviated was remembered. */
+  async #learn(reading: Reading, whole: Uint32Array, remembered: number): Promise<void> {
+    const { chat, words } = reading.abbreviated(() => true);
+    if (words.length === remembered) return;
+    const abbreviated = await reading.askBeside(reading.write(chat));
+    const { facts } = reading.model;
+    const pair = { whole, abbreviated };
+    const learning = this.#abbreviations.learn(facts.identity, markerIds(reading.model), pair, words);
+    if (learning === 'contradicts') reading.onMismatch(reading.model);
+  }
+
+  async #check({ askBeside, body, model, onMismatch }: Reading, ours: Uint32Array): Promise<void> {
+    const whole = await askBeside(body);
+    const isSame = ours.length === whole.length && ours.every((id, index) => whole[index] === id);
+    if (!isSame) onMismatch(model);
+  }
+
+  /** Digests each text once per request. */
+  #wordsFor(): (text: string) => string {
+    const words = new Map<string, string>();
+    return (text) => {
+      const known = words.get(text);
+      if (known !== undefined) return known;
+      const digest = Buffer.from(keyedDigest(this.#digestKey, 'abbreviation', text), 'base64url');
+      const word = [...digest.subarray(0, 8)]
+        .map((byte) => `${letters.charAt(byte >> 4)}${letters.charAt(byte & 15)}`)
+        .join('');
+      words.set(text, word);
+      return word;
+    };
+  }
+}
+
+const markersOf = new WeakMap<KnownModel['markers'], ReadonlySet<number>>();
+
+function markerIds({ markers }: KnownModel): ReadonlySet<number> {
+  const known = markersOf.get(markers) ?? new Set(markers.idByText.values());
+  markersOf.set(markers, known);
+  return known;
+}
