@@ -5,6 +5,7 @@ import type { FindingKind } from '../exchange/finding.ts';
 const beyondPass: Readonly<Partial<Record<FindingKind, readonly Action[]>>> = {
   'control-token-in-content': ['rewrite', 'reject'],
   'double-bos': ['rewrite', 'reject'],
+  'foreign-template': ['reject'],
   'missing-bos': ['reject'],
   'missing-generation-prompt': ['reject'],
   'nested-template': ['reject'],

@@ -5,6 +5,7 @@ import { controlTokenInContent } from './control-token-in-content.ts';
 import { countMismatch } from './count-mismatch.ts';
 import type { Detector } from './detector.ts';
 import { doubleBos } from './double-bos.ts';
+import { foreignTemplate } from './foreign-template.ts';
 import { missingBos } from './missing-bos.ts';
 import { missingGenerationPrompt } from './missing-generation-prompt.ts';
 import { nestedTemplate } from './nested-template.ts';
@@ -27,6 +28,7 @@ export const detectors: readonly Detector[] = [
   controlTokenInContent,
   countMismatch,
   doubleBos,
+  foreignTemplate,
   missingBos,
   missingGenerationPrompt,
   nestedTemplate,

@@ -2,9 +2,9 @@
  * Finds plain text sent to an instruct model's raw route. Silent wherever such text can be meant: base models, fill-in
  * prompts, scoring, ids, and anything that holds a marker which says how it is meant; and where another kind says more.
  */
-import { maybeBase, plainPrompts } from './causes/plain-prompt.ts';
+import { maybeBase } from './causes/plain-prompt.ts';
+import { formedPrompts } from './causes/prompt-forms.ts';
 import { promptHead } from './causes/prompt-head.ts';
-import { stringifiedRaw } from './causes/stringified.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
@@ -22,8 +22,8 @@ export const rawPrompt: Detector = {
     const { facts } = exchange;
     if (facts === undefined) return [];
     const doubtful = maybeBase(exchange);
-    return plainPrompts(exchange)
-      .filter(({ text }) => doubtful || stringifiedRaw(text) === undefined)
+    return formedPrompts(exchange)
+      .filter(({ of }) => of.form === 'plain')
       .map(({ prompt, promptIndex }) => ({
         ...finding(prompt, promptIndex, facts, doubtful),
         ...promptHead(exchange, promptIndex),

@@ -3,10 +3,10 @@
  * JSON of messages or of their parts. Silent about such text where it is quoted, continued on purpose, or the model's form.
  */
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
-import { maybeBase, plainPrompts } from './causes/plain-prompt.ts';
+import { formedPrompts } from './causes/prompt-forms.ts';
 import { promptHead } from './causes/prompt-head.ts';
 import { spokenTexts, type SpokenText } from './causes/spoken-texts.ts';
-import { stringifiedMessage, stringifiedRaw, type Stringified } from './causes/stringified.ts';
+import { stringifiedMessage, type Stringified } from './causes/stringified.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
@@ -27,13 +27,11 @@ export const stringifiedPrompt: Detector = {
     const { request, facts, modelKind } = exchange;
     if (request === undefined || facts === undefined || modelKind === 'base') return [];
     if (request.kind === 'chat') return inMessages(exchange, request, facts).slice(0, mostFindings);
-    // Who may be a base model is told so by another kind, with the setting that settles it.
-    if (maybeBase(exchange)) return [];
-    return plainPrompts(exchange).flatMap(({ prompt, promptIndex, text }) => {
-      const found = stringifiedRaw(text);
-      if (found === undefined) return [];
-      return [{ ...finding(found, prompt.path, promptIndex), ...promptHead(exchange, promptIndex) }];
-    });
+    return formedPrompts(exchange).flatMap(({ prompt, promptIndex, of }) =>
+      of.form === 'stringified'
+        ? [{ ...finding(of.found, prompt.path, promptIndex), ...promptHead(exchange, promptIndex) }]
+        : [],
+    );
   },
 };
 

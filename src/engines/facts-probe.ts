@@ -2,7 +2,7 @@
  * Model facts by probing: conversations with known texts are rendered by the served template, and what stands between
  * those texts is read off. Nothing is taken from a family's name. Engine-neutral: the adapter brings the questions.
  */
-import type { Marker, RoleMarker, Tail } from '../exchange/model-facts.ts';
+import type { AbsentMarker, Marker, RoleMarker, Tail } from '../exchange/model-facts.ts';
 import { proveBoundaries, withKinds, type TokenizeMany } from '../tokens/boundary-proof.ts';
 import { fillInTexts } from '../tokens/fill-in-markers.ts';
 import { familyMarkers } from '../tokens/marker-families.ts';
@@ -39,6 +39,7 @@ export interface ProbeInput {
 
 export interface ProbedFacts extends BosFacts {
   readonly markers: readonly Marker[];
+  readonly absentMarkers?: readonly AbsentMarker[];
   readonly eos?: Marker;
   readonly addedPrefix: readonly number[];
   readonly addedSuffix: readonly number[];
@@ -89,7 +90,7 @@ const toolConversation = [
 export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): Promise<ProbedFacts> {
   const { bosText, eosText } = input;
   const renderings = await renderConversations(input, questions);
-  const markers = await findMarkers(input, renderings, questions);
+  const { markers, absentMarkers } = await findMarkers(input, renderings, questions);
   const added = await addedIds(questions);
   const eos = markers.find((marker) => marker.text === eosText);
   const shape = turnShapeOf(renderings, { bosText, eosText, markers: compileMarkers(markers) });
@@ -97,6 +98,7 @@ export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): 
   const thinkTail = await tailOf(shape.thinkTail, questions.tokenizeMany);
   return {
     markers,
+    ...(absentMarkers === undefined ? {} : { absentMarkers }),
     ...bosFactsOf({ ...input, rendered: renderings.whole, markers, addedPrefix: added.prefix }),
     ...(eos === undefined ? {} : { eos }),
     addedPrefix: added.prefix,
@@ -145,7 +147,7 @@ async function findMarkers(
   { bosText, eosText, template = '', tokenTexts = [] }: ProbeInput,
   renderings: Renderings,
   { tokenizeMany, tokenizeOrdinary, controlTexts }: ProbeQuestions,
-): Promise<readonly Marker[]> {
+): Promise<Pick<ProbedFacts, 'markers' | 'absentMarkers'>> {
   const candidates = new Set([bosText, eosText, ...fillInTexts].filter((text) => text !== ''));
   const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
   for (const text of (await controlTexts?.(ends.join(''))) ?? []) candidates.add(text);
@@ -154,10 +156,21 @@ async function findMarkers(
     if (candidates.size >= mostCandidates) break;
   }
   // Those of other families too: that one is not in this vocabulary is then known, not assumed.
-  const foreign = renderings.whole === '' ? [] : familyMarkers;
+  const foreign = new Set(renderings.whole === '' ? [] : familyMarkers);
   const tried = new Set([...[...candidates].slice(0, mostCandidates), ...foreign]);
-  const proven = await proveBoundaries([...tried], tokenizeMany);
-  return tokenizeOrdinary === undefined ? proven : withKinds(proven, tokenizeOrdinary);
+  const absent = new Map<string, number>();
+  const proven = await proveBoundaries([...tried], async (texts) => {
+    const answers = await tokenizeMany(texts);
+    for (const [index, text] of texts.entries()) {
+      const tokens = answers[index]?.length ?? 0;
+      if (foreign.has(text) && tokens > 1) absent.set(text, tokens);
+    }
+    return answers;
+  });
+  return {
+    markers: tokenizeOrdinary === undefined ? proven : await withKinds(proven, tokenizeOrdinary),
+    ...(foreign.size > 0 && { absentMarkers: [...absent].map(([text, tokens]) => ({ text, tokens })) }),
+  };
 }
 
 /**

@@ -17,6 +17,7 @@ export const findingKinds = [
   'control-token-in-content',
   'count-mismatch',
   'double-bos',
+  'foreign-template',
   'missing-bos',
   'missing-generation-prompt',
   'nested-template',

@@ -51,6 +51,13 @@ export interface RoleMarker {
   readonly opening: string;
 }
 
+/** A marker of some well-known family that is no token of this vocabulary. */
+export interface AbsentMarker {
+  readonly text: string;
+  /** As so many ordinary tokens the engine reads the text. */
+  readonly tokens: number;
+}
+
 export interface ModelFacts {
   /** Bounded label: the engine's own name of the model. */
   readonly modelName: string;
@@ -77,6 +84,8 @@ export interface ModelFacts {
   readonly addedSuffix: { readonly chat: readonly number[]; readonly completion: readonly number[] };
   /** Proven boundaries, longest text first. */
   readonly markers: readonly Marker[];
+  /** Of the families in marker-families.ts; absent if the engine was not asked: then nothing is known to be missing. */
+  readonly absentMarkers?: readonly AbsentMarker[];
   /**
    * What a rendered prompt ends with when an answer is wanted, from its first marker on; absent if the template writes
    * nothing that is not the end of the question's turn.

@@ -18,6 +18,7 @@ import {
 import {
   ignoredEffects,
   templateOrigins,
+  type AbsentMarker,
   type IgnoredField,
   type Marker,
   type ModelFacts,
@@ -38,6 +39,7 @@ const marker = object({
   id: wholeNumber,
   kind: optional(oneOf(['control', 'user-defined'])),
 } satisfies MembersOf<Marker>);
+const absentMarker = object({ text, tokens: wholeNumber } satisfies MembersOf<AbsentMarker>);
 const tail = object({ text, ids } satisfies MembersOf<Tail>);
 const roleMarker = object({ role: text, opening: text } satisfies MembersOf<RoleMarker>);
 const ignoredField = object({
@@ -66,6 +68,7 @@ const modelFacts = object({
   addedPrefix: byRoute,
   addedSuffix: byRoute,
   markers: listOf(marker),
+  absentMarkers: optional(listOf(absentMarker)),
   generationPrompt: optional(tail),
   thinkTail: optional(tail),
   roleMarkers: listOf(roleMarker),

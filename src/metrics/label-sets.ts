@@ -59,6 +59,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'control-token-in-content': ['info', 'error'],
   'count-mismatch': ['warning'],
   'double-bos': ['error'],
+  'foreign-template': ['error'],
   'missing-bos': ['error'],
   'missing-generation-prompt': ['warning'],
   'nested-template': ['error'],

@@ -32,7 +32,7 @@ const named = (start: string, close: string): TurnOpening[] => [{ start, named: 
 const bare = (close: string, ...starts: readonly string[]): TurnOpening[] =>
   starts.map((start) => ({ start, named: false, close }));
 
-const markerFamilies: readonly MarkerFamily[] = [
+export const markerFamilies: readonly MarkerFamily[] = [
   {
     family: 'ChatML',
     openings: named('<|im_start|>', '\n'),

@@ -21,6 +21,7 @@ const pinnedSeverities = {
   'control-token-in-content': 'error',
   'count-mismatch': 'warning',
   'double-bos': 'error',
+  'foreign-template': 'error',
   'missing-bos': 'error',
   'missing-generation-prompt': 'warning',
   'nested-template': 'error',

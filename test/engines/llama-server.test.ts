@@ -71,6 +71,7 @@ describe('llama-server facts', { skip }, () => {
   for (const [family, want] of Object.entries(expected)) {
     it(`learns ${family} by probing`, async () => {
       const { engine } = await adapterOf(family as keyof typeof expected);
+      const { url } = await families[family as keyof typeof expected].server();
       const read = await engine.facts(undefined, context);
       assert.ok(read.known);
       const { facts } = read;
@@ -81,7 +82,14 @@ describe('llama-server facts', { skip }, () => {
       assert.equal(facts.roleMarkers.find(({ role }) => role === 'user')?.opening, want.user);
       const markers = facts.markers.map(({ text }) => text);
       for (const marker of want.markers) assert.ok(markers.includes(marker), marker);
-      for (const marker of want.foreign) assert.ok(!markers.includes(marker), marker);
+      const absent = new Map(facts.absentMarkers?.map(({ text, tokens }) => [text, tokens]));
+      for (const marker of want.markers) assert.ok(!absent.has(marker), marker);
+      for (const marker of want.foreign) {
+        assert.ok(!markers.includes(marker), marker);
+        const question = { content: marker, add_special: false, parse_special: true };
+        const { body } = await postJson<{ tokens: number[] }>(`${url}/tokenize`, question);
+        assert.equal(absent.get(marker), body.tokens.length, marker);
+      }
       const kinds = new Map(facts.markers.map(({ text, kind }) => [text, kind]));
       for (const marker of want.control) assert.equal(kinds.get(marker), 'control', marker);
       for (const marker of ['<think>', '<tool_call>', '<tool_response>'])

@@ -28,6 +28,11 @@ interface Fault {
 
 const rawRoute = '/completion';
 
+/** True if BOS comes with the template alone, so that other text on the raw route has none. */
+function lacksBos(model: ByteModel, rendered: string): boolean {
+  return model.addBos !== true && rendered.startsWith(model.bos ?? '');
+}
+
 export const faults = {
   'double-bos': {
     title: 'doubled BOS',
@@ -76,8 +81,40 @@ export const faults = {
     inject: ({ model, rendered }) => ({
       path: rawRoute,
       body: { prompt: 'Which river flows through Dresden?' },
-      besides: model.addBos !== true && rendered.startsWith(model.bos ?? '') ? ['missing-bos'] : [],
+      besides: lacksBos(model, rendered) ? ['missing-bos'] : [],
       expected: { kind: 'raw-prompt', cause: 'plain-text', culprit: 'client', field: 'prompt' },
+    }),
+  },
+  'foreign-template': {
+    title: 'foreign template',
+    inject: ({ model, rendered }) => {
+      const isChatMl = rendered.includes('<|im_start|>');
+      const [start, end, answer] = isChatMl
+        ? ['<start_of_turn>', '<end_of_turn>', 'model']
+        : ['<|im_start|>', '<|im_end|>', 'assistant'];
+      return {
+        path: rawRoute,
+        body: { prompt: `${start}user\nWhich river flows through Dresden?${end}\n${start}${answer}\n` },
+        besides: lacksBos(model, rendered) ? ['missing-bos'] : [],
+        expected: {
+          kind: 'foreign-template',
+          cause: model.markers.includes(start) ? 'other-template' : 'not-in-vocabulary',
+          culprit: 'client',
+          field: 'prompt',
+        },
+      };
+    },
+  },
+  'stringified-prompt': {
+    title: 'roles as words',
+    inject: ({ model, rendered }) => ({
+      path: rawRoute,
+      body: { prompt: 'System: be brief\nHuman: which river flows through Dresden?\nAI:' },
+      besides: lacksBos(model, rendered) ? ['missing-bos'] : [],
+      // To a model whose template writes such words they are its own form.
+      expected: /^System:/m.test(rendered)
+        ? undefined
+        : { kind: 'stringified-prompt', cause: 'role-words', culprit: 'client', field: 'prompt' },
     }),
   },
   'trailing-assistant': {

@@ -28,6 +28,7 @@ export const detectors = section({
         .describe('Block only what the client did, or a doubled BOS of the template or the engine too.'),
     })
     .prefault({}),
+  'foreign-template': detector('foreign-template').prefault({}),
   'missing-bos': detector('missing-bos').prefault({}),
   'missing-generation-prompt': detector('missing-generation-prompt').prefault({}),
   'nested-template': detector('nested-template').prefault({}),

@@ -145,7 +145,7 @@ interface TokenRange {
 }
 
 /** The tokens that a range of the prompt's text lies in, as narrow as the segments tell; undefined if they tell nothing. */
-function tokenRange(read: KnownTokens, { start, end }: TextRange): TokenRange | undefined {
+export function tokenRange(read: KnownTokens, { start, end }: TextRange): TokenRange | undefined {
   const { ids, segments = [] } = read;
   const first = segments[segmentAt(read, start)];
   if (first === undefined) return undefined;

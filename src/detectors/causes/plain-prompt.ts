@@ -20,21 +20,16 @@ const markupTag = /^<\/?[a-z][a-z0-9]*>$/;
 /** Longer texts fit into no usual context: the engine refuses them, and every marker would have to be looked for. */
 const mostCharacters = 1024 * 1024;
 
-interface PlacedPrompt {
+export interface PlacedPrompt {
   readonly prompt: RawPrompt;
   readonly promptIndex: number;
-}
-
-interface PlainPrompt extends PlacedPrompt {
-  /** Never blank. */
-  readonly text: string;
 }
 
 /**
  * The prompts that an instruct model is to answer; [] for base models, chats and scoring. A template that the engine
  * brings along is no sign of an instruct model: base models' files have none.
  */
-function promptsToAnswer({ route, request, facts, modelKind }: Exchange): PlacedPrompt[] {
+export function promptsToAnswer({ route, request, facts, modelKind }: Exchange): PlacedPrompt[] {
   if (route.kind !== 'completion' || request?.kind !== 'completion' || facts === undefined) return [];
   if (modelKind === 'base' || facts.roleMarkers.length === 0 || isScoring(request)) return [];
   if (modelKind === undefined && facts.templateOrigin !== undefined) return [];
@@ -46,20 +41,14 @@ export function maybeBase({ facts, modelKind, modelName }: Exchange): boolean {
   return modelKind === undefined && (baseName.test(modelName) || baseName.test(facts?.modelPath ?? ''));
 }
 
-export function plainPrompts(exchange: Exchange): PlainPrompt[] {
-  const { facts } = exchange;
-  if (facts === undefined) return [];
-  return promptsToAnswer(exchange).flatMap(({ prompt, promptIndex }) => {
-    const text = plainText(prompt, facts);
-    return text === undefined ? [] : [{ prompt, promptIndex, text }];
-  });
-}
-
 /**
  * The prompt's text, if there is some and no marker that says how it is meant is in it: BOS and EOS say nothing about
  * that, nor does a tag of markup. Ids other than BOS may be anything.
  */
-function plainText(prompt: RawPrompt, { markers, roleMarkers, bos, eos }: ModelFacts): string | undefined {
+export function plainText(
+  prompt: RawPrompt,
+  { markers, roleMarkers, bos, eos }: ModelFacts,
+): string | undefined {
   if (prompt.form === 'ids' || prompt.form === 'media') return undefined;
   const items = prompt.form === 'text' ? [prompt.text] : prompt.items;
   if (items.some((item) => typeof item === 'number' && item !== bos?.id)) return undefined;

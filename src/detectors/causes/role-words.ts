@@ -73,8 +73,7 @@ export function carriesPrompt(text: string): WordRange | undefined {
   const [first] = turns;
   const last = turns.at(-1);
   if (first === undefined || last === undefined) return undefined;
-  const startsText = text.slice(0, first.start).replaceAll(tag, '').trim() === '';
-  const wantsAnswer = opensAnswer(last) || (startsText && asks(last) && last.named);
+  const wantsAnswer = opensAnswer(last) || (startsText(text, first) && asks(last) && last.named);
   if (!wantsAnswer || !turns.some(asks)) return undefined;
   const spoken = turns.filter((turn) => turn.text !== '');
   const isTold = new Set(spoken.map(({ side }) => side)).size > 1;
@@ -91,7 +90,7 @@ export function carriesMessage(text: string): WordRange | undefined {
   const [first, second] = turns;
   const last = turns.at(-1);
   if (first === undefined || last === undefined || second === undefined) return undefined;
-  if (text.slice(0, first.start).trim() !== '') return undefined;
+  if (!startsText(text, first)) return undefined;
   const instructed = first.side === 'system' && first.text !== '' && turns.some(asks);
   const isOneQuestion =
     asks(first) && (first.heading || first.word === 'human') && turns.length === 2 && first.side === 'user';
@@ -99,6 +98,10 @@ export function carriesMessage(text: string): WordRange | undefined {
     ? (instructed || isOneQuestion) && !turns.some(({ word }) => headingOnly.has(word))
     : instructed && asks(last) && last.word === 'human' && !last.heading && !last.text.includes('\n\n');
   return isCarried ? { start: first.start, end: last.end } : undefined;
+}
+
+function startsText(text: string, { start }: WordTurn): boolean {
+  return text.slice(0, start).replaceAll(tag, '').trim() === '';
 }
 
 function asks({ side, text }: WordTurn): boolean {

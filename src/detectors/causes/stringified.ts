@@ -10,7 +10,7 @@ export interface Stringified extends WordRange {
 const objectCauses = { messages: 'messages-as-text', parts: 'parts-as-text' } as const;
 
 /** @param text a plain one: with markers of the model's own in it, it is a template's */
-export function stringifiedRaw(text: string): Stringified | undefined {
+export function stringifiedPlain(text: string): Stringified | undefined {
   const objects = beginsWithObjects(text);
   if (objects !== undefined) return { cause: objectCauses[objects], start: 0, end: text.length };
   const words = carriesPrompt(text);

@@ -5,6 +5,9 @@
 import type { TurnForms, TurnOpening } from '../../tokens/marker-families.ts';
 import type { OwnForms } from './turn-forms.ts';
 
+/** Forms of turns, the model's own or others'. */
+export type SignForms = TurnForms & Pick<OwnForms, 'pattern' | 'never'>;
+
 export interface MarkerHit {
   readonly text: string;
   /** UTF-16 offset of its first character. */
@@ -47,7 +50,7 @@ export function firstMarker(text: string, { pattern: { pattern }, firstCharacter
 /** The markers that no text should hold, in order, the longest where several begin. */
 export function* markerHits(
   text: string,
-  { pattern: { pattern }, never }: OwnForms,
+  { pattern: { pattern }, never }: SignForms,
   from = 0,
 ): Generator<MarkerHit> {
   if (pattern === undefined) return;
@@ -63,7 +66,7 @@ export function* markerHits(
 }
 
 /** Where the text opens and ends turns, in order; of a text that is nothing but those, the first ones. */
-export function* turnSigns(text: string, forms: OwnForms, from = 0): Generator<TurnSign> {
+export function* turnSigns(text: string, forms: SignForms, from = 0): Generator<TurnSign> {
   let signs = 0;
   for (const hit of markerHits(text, forms, from)) {
     const sign = signAt(text, hit, forms);

@@ -1,0 +1,64 @@
+/**
+ * What each raw prompt of an instruct model is, looked at once for the kinds that say so: each prompt is one fault of one
+ * kind. Judges nothing.
+ */
+import type { Exchange } from '../../exchange/exchange.ts';
+import type { ModelFacts } from '../../exchange/model-facts.ts';
+import type { GenerationRequest, RawPrompt } from '../../exchange/request.ts';
+import { foreignPrompt, type ForeignFrame } from './foreign-frame.ts';
+import { maybeBase, plainText, promptsToAnswer } from './plain-prompt.ts';
+import { stringifiedPlain, type Stringified } from './stringified.ts';
+import { unfilledOpening, type UnfilledOpening } from './unfilled-opening.ts';
+
+export type PromptForm =
+  | { readonly form: 'foreign'; readonly frame: ForeignFrame }
+  | { readonly form: 'unfilled'; readonly opening: UnfilledOpening }
+  | { readonly form: 'stringified'; readonly found: Stringified }
+  | { readonly form: 'plain' };
+
+export interface FormedPrompt {
+  readonly prompt: RawPrompt;
+  readonly promptIndex: number;
+  readonly of: PromptForm;
+}
+
+/** Longer texts fit into no usual context. */
+const mostCharacters = 1024 * 1024;
+
+const formed = new WeakMap<
+  GenerationRequest,
+  { readonly facts: ModelFacts; readonly prompts: readonly FormedPrompt[] }
+>();
+
+/** Prompts with nothing to say about, such as rendered ones, are left out; [] for base models, chats and scoring. */
+export function formedPrompts(exchange: Exchange): readonly FormedPrompt[] {
+  const { request, facts } = exchange;
+  if (request === undefined || facts === undefined) return [];
+  const known = formed.get(request);
+  if (known?.facts === facts) return known.prompts;
+  // A base model may be trained on anything; whether it is one is for the operator to say.
+  const doubtful = maybeBase(exchange);
+  const prompts = promptsToAnswer(exchange).flatMap(({ prompt, promptIndex }): FormedPrompt[] => {
+    const of = formOf(prompt, facts, doubtful);
+    return of === undefined ? [] : [{ prompt, promptIndex, of }];
+  });
+  formed.set(request, { facts, prompts });
+  return prompts;
+}
+
+function formOf(prompt: RawPrompt, facts: ModelFacts, doubtful: boolean): PromptForm | undefined {
+  const plain = plainText(prompt, facts);
+  if (doubtful) return plain === undefined ? undefined : { form: 'plain' };
+  const text = prompt.form === 'text' && prompt.text.length <= mostCharacters ? prompt.text : plain;
+  if (text === undefined) return undefined;
+  // Beside a template that is the engine's, the model's own form is not known.
+  if (facts.templateOrigin === undefined) {
+    const frame = foreignPrompt(text, facts);
+    if (frame !== undefined) return { form: 'foreign', frame };
+    const opening = unfilledOpening(text, facts);
+    if (opening !== undefined) return { form: 'unfilled', opening };
+  }
+  if (plain === undefined) return undefined;
+  const found = stringifiedPlain(plain);
+  return found === undefined ? { form: 'plain' } : { form: 'stringified', found };
+}

@@ -1,0 +1,283 @@
+// What foreign-template reports and what it leaves alone: above all talk of markers, and conversations that are quoted.
+import { foreignTemplate } from '../../src/detectors/foreign-template.ts';
+import { markerFamilies } from '../../src/tokens/marker-families.ts';
+import { testDetector } from '../support/detector-tester.ts';
+import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+
+const { qwen3, gemma3 } = factsOf;
+const ml = (role: string, content: string): string => `<|im_start|>${role}\n${content}<|im_end|>\n`;
+const mlAsk = '<|im_start|>assistant\n';
+const chatMl = `${ml('system', 'S')}${ml('user', 'Hi')}${mlAsk}`;
+const gemma = (role: string, content: string): string => `<start_of_turn>${role}\n${content}<end_of_turn>\n`;
+const gemmaAsk = '<start_of_turn>model\n';
+const ownGemma = `${gemma('user', 'Hi')}${gemmaAsk}`;
+const inst = '[INST] <<SYS>>\nS\n<</SYS>>\n\nhi [/INST]';
+
+/** Gemma 3, of which the engine has told what it reads ChatML's markers as. */
+const asked = { ...gemma3, absentMarkers: [{ text: '<|im_start|>', tokens: 7 }] };
+
+const raw = (prompt: string, facts: ExchangeShape['facts'] = asked): ExchangeShape => ({
+  route: 'completion',
+  body: { prompt },
+  facts,
+  text: prompt,
+});
+const chat = (...messages: { role: string; content: string }[]): ExchangeShape => ({
+  route: 'chat',
+  body: { messages },
+  facts: asked,
+  text: messages.map(({ role, content }) => gemma(role, content)).join('') + gemmaAsk,
+});
+const user = (content: string): ExchangeShape => chat({ role: 'user', content });
+const judged = (content: string): ExchangeShape =>
+  chat({ role: 'system', content: 'Rate this conversation.' }, { role: 'user', content });
+
+/** A vocabulary with the markers of two families, of which the template writes one. */
+const fineTuned = {
+  ...qwen3,
+  markers: [
+    ...qwen3.markers,
+    { text: '<|start_header_id|>', id: 7, kind: 'control' },
+    { text: '<|end_header_id|>', id: 8, kind: 'control' },
+    { text: '<|eot_id|>', id: 9, kind: 'control' },
+  ],
+} as const;
+const header = (role: string): string => `<|start_header_id|>${role}<|end_header_id|>\n\n`;
+const textForm = {
+  ...factsOf.base,
+  roleMarkers: [
+    { role: 'user', opening: 'User: ' },
+    { role: 'assistant', opening: 'Assistant: ' },
+  ],
+};
+const mistral = {
+  ...factsOf.mistral,
+  generationPrompt: { text: '[/INST]', ids: [4] },
+  turnEnds: ['[/INST]', '</s>'],
+};
+
+testDetector(foreignTemplate, {
+  clean: [
+    { name: 'a rendered conversation', exchange: raw(ownGemma) },
+    { name: 'plain text, which has a name of its own', exchange: raw('Explain gradient descent.') },
+    { name: 'a question about a marker', exchange: raw('what is <|im_start|>user\nfor?') },
+    { name: 'a bare marker at the head of a text', exchange: raw('[INST] is a marker of which family?') },
+    {
+      name: 'code that builds a prompt',
+      exchange: raw(String.raw`<|im_start|>{role}\n" + text + "<|im_end|>`),
+    },
+    {
+      name: 'another family’s conversation inside a rendered turn',
+      exchange: raw(`${gemma('user', `Rate this:\n${chatMl}`)}${gemmaAsk}`),
+    },
+    {
+      name: 'an answer that the client has begun with another form',
+      exchange: raw(`${ownGemma}Here is a prompt:\n${chatMl}`),
+    },
+    { name: 'a model that is configured as base', exchange: { ...raw(chatMl), modelKind: 'base' } },
+    { name: 'a model without a template', exchange: raw(chatMl, factsOf.base) },
+    {
+      name: 'a model whose name says that it may be a base model',
+      exchange: raw(chatMl, { ...asked, modelName: 'gemma-3-1b-pt' }),
+    },
+    {
+      name: 'scoring',
+      exchange: { ...raw(chatMl), body: { prompt: chatMl, echo: true, max_tokens: 0 } },
+    },
+    { name: 'ids', exchange: { ...raw(''), body: { prompt: [5, 6, 7] }, ids: [[5, 6, 7]] } },
+    { name: 'a fill-in prompt', exchange: raw('<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>', qwen3) },
+    { name: 'a form that bare markers make up', exchange: raw('[INST] hi [/INST]', mistral) },
+    { name: 'a message', exchange: user('What is 2 + 2?') },
+    { name: 'a message that asks about a marker', exchange: user('what does <|im_start|>user mean?') },
+    { name: 'one that begins with a marker', exchange: user('<|im_start|>user\nis what?') },
+    { name: 'bare markers that are spoken of', exchange: user('[INST] and [/INST] are markers, why?') },
+    { name: 'a conversation to rate', exchange: user(`Rate this:\n${chatMl}`) },
+    { name: 'one with the question behind it', exchange: user(`${chatMl}\nIs it safe?`) },
+    { name: 'one that is over', exchange: user(`${ml('user', 'Hi')}${ml('assistant', 'Hello')}`) },
+    { name: 'one that is over, for a judge', exchange: judged(`${ml('user', 'a')}${ml('assistant', 'b')}`) },
+    { name: 'a question, for a judge', exchange: judged(ml('user', 'Hi')) },
+    { name: 'one in a fence', exchange: user(`\`\`\`\n${chatMl}\n\`\`\``) },
+    {
+      name: 'a description of a form',
+      exchange: user(`${ml('system', '{system_message}')}${ml('user', '{prompt}')}${mlAsk}`),
+    },
+    {
+      name: 'what a tool has returned',
+      exchange: chat({ role: 'user', content: 'go' }, { role: 'tool', content: chatMl }),
+    },
+    {
+      name: 'what the model has written itself',
+      exchange: chat({ role: 'user', content: 'a' }, { role: 'assistant', content: chatMl }),
+    },
+    { name: 'a conversation that the template leaves out', exchange: { ...user(chatMl), text: ownGemma } },
+    {
+      name: 'one in the model’s own form, which has a name of its own',
+      exchange: user(ownGemma),
+    },
+    { name: 'unfilled roles that are spoken of', exchange: user('<|im_start|>{role}\n{content}<|im_end|>') },
+    {
+      name: 'an unfilled role inside a turn',
+      exchange: raw(`${ml('user', 'why <|im_start|>{role}\nhere?')}${mlAsk}`, qwen3),
+    },
+    {
+      name: 'the form of the vocabulary, where the served template is of another',
+      exchange: raw(ownGemma, {
+        ...qwen3,
+        markers: gemma3.markers,
+        absentMarkers: [{ text: '<|im_start|>', tokens: 7 }],
+      }),
+    },
+    {
+      name: 'the form that the model’s stop token ends, where the served template is of another',
+      exchange: raw(`${header('user')}Hi<|eot_id|>${header('assistant')}`, {
+        ...fineTuned,
+        eos: { text: '<|eot_id|>', id: 9 },
+      }),
+    },
+    {
+      name: 'any form, where the template is the engine’s own',
+      exchange: raw(ownGemma, { ...qwen3, templateOrigin: 'default' }),
+    },
+    {
+      name: 'a message in any form, where the template is the engine’s own',
+      exchange: { ...user(chatMl), facts: { ...asked, templateOrigin: 'default' } },
+    },
+  ],
+  found: [
+    {
+      name: 'another family’s conversation',
+      exchange: raw(chatMl),
+      findings: [
+        {
+          cause: 'not-in-vocabulary',
+          severity: 'error',
+          culprit: 'client',
+          field: 'prompt',
+          promptIndex: 0,
+          characters: { start: 0, end: chatMl.length },
+          tokens: { start: 0, end: 8 },
+        },
+      ],
+    },
+    {
+      name: 'one of which the engine was not asked',
+      exchange: raw(chatMl, gemma3),
+      findings: [{ cause: 'other-template' }],
+    },
+    {
+      name: 'one behind the BOS of a third family',
+      exchange: raw(`<|begin_of_text|>\n${chatMl}`),
+      findings: [{ cause: 'not-in-vocabulary', characters: { start: 18, end: 18 + chatMl.length } }],
+    },
+    { name: 'a turn that was left open', exchange: raw('<|im_start|>user\nHi'), findings: [{}] },
+    {
+      name: 'an answer that opens so behind plain instructions',
+      exchange: raw(`You are terse.\n${ml('user', 'Hi')}${mlAsk}`),
+      findings: [{ cause: 'not-in-vocabulary' }],
+    },
+    {
+      name: 'an answer that opens so behind a turn of the model’s own',
+      exchange: raw(`<start_of_turn>user\nHi<|im_end|>\n${mlAsk}`),
+      findings: [{ cause: 'not-in-vocabulary' }],
+    },
+    {
+      name: 'bare markers',
+      exchange: raw(inst),
+      findings: [{ cause: 'other-template', characters: { start: 0, end: inst.length } }],
+    },
+    {
+      name: 'markers that the vocabulary has and the template does not write',
+      exchange: raw(`${header('user')}Hi<|eot_id|>${header('assistant')}`, fineTuned),
+      findings: [{ cause: 'other-template', tokens: { start: 0, end: 12 } }],
+    },
+    {
+      name: 'a model whose own form is plain text',
+      exchange: raw(chatMl, textForm),
+      findings: [{ field: 'prompt' }],
+    },
+    {
+      name: 'the model’s own markers without a bar',
+      exchange: raw(chatMl.replaceAll('|>', '>'), qwen3),
+      findings: [{ cause: 'malformed', tokens: { start: 0, end: 8 } }],
+    },
+    {
+      name: 'an answer that opens with such a one',
+      exchange: raw(`${ml('user', 'Hi')}<im_start>assistant\n`, qwen3),
+      findings: [{ cause: 'malformed' }],
+    },
+    {
+      name: 'a role that was never filled in',
+      exchange: raw('<|im_start|>{role}\n{content}<|im_end|>\n', qwen3),
+      findings: [{ cause: 'malformed', characters: { start: 0, end: 18 }, tokens: { start: 0, end: 8 } }],
+    },
+    {
+      name: 'a generation prompt that was not',
+      exchange: raw(`${ml('user', 'Hi')}<|im_start|>{{ role }}\n`, qwen3),
+      findings: [{ cause: 'malformed', characters: { start: 30, end: 52 } }],
+    },
+    {
+      name: 'what a language prints where there is no role',
+      exchange: raw(`<|im_start|>undefined\nHi<|im_end|>\n${mlAsk}`, qwen3),
+      findings: [{ cause: 'malformed' }],
+    },
+    {
+      name: 'one prompt of a batch',
+      exchange: {
+        route: 'completion',
+        body: { prompt: [ownGemma, chatMl] },
+        facts: asked,
+        ids: [[2], [2, 5]],
+      },
+      findings: [{ promptIndex: 1, field: 'prompt[1]' }],
+    },
+    {
+      name: 'a conversation as a message',
+      exchange: user(chatMl),
+      findings: [
+        {
+          cause: 'not-in-vocabulary',
+          severity: 'error',
+          culprit: 'client',
+          field: 'messages[0].content',
+          characters: { start: 0, end: chatMl.length },
+          tokens: { start: 0, end: 6 + chatMl.length },
+        },
+      ],
+    },
+    {
+      name: 'one that waits for an answer, beside instructions',
+      exchange: judged(chatMl),
+      findings: [{ field: 'messages[1].content' }],
+    },
+    {
+      name: 'one whose last opening the model is to close',
+      exchange: user('<|start|>user<|message|>Hi<|end|><|start|>assistant'),
+      findings: [{ cause: 'other-template' }],
+    },
+    { name: 'a question alone', exchange: user(ml('user', 'Hi')), findings: [{}] },
+    { name: 'bare markers as a message', exchange: user('[INST] Hi [/INST]'), findings: [{}] },
+    {
+      name: 'misspelt markers of the model’s own as a message',
+      exchange: user(ownGemma.replaceAll('<', '<|')),
+      findings: [{ cause: 'malformed' }],
+    },
+    {
+      name: 'a message of which the engine shows no rendered text: it has no place',
+      exchange: { ...user(chatMl), text: '', ids: ['engine-cannot'] },
+      findings: [{ cause: 'not-in-vocabulary' }],
+    },
+    ...markerFamilies.map(({ family, openings, ends: [end = ''] }) => {
+      const turns = ['user', 'assistant'].map((role) => {
+        const { start, named, close } =
+          openings.find((one) => new RegExp(role, 'i').test(one.start)) ?? openings[0]!;
+        return named ? start + role + close : start + close;
+      });
+      const answer = openings.length === 1 && !openings[0]!.named ? '' : turns[1]!;
+      return {
+        name: `the form of ${family}`,
+        exchange: raw(`${turns[0]!}Hi${end}${answer}`, family === 'ChatML' ? gemma3 : qwen3),
+        findings: [{ cause: 'other-template' }],
+      };
+    }),
+  ],
+});

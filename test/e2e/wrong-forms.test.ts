@@ -1,0 +1,135 @@
+// Prompts in another model's form, or in none, on the real engine: each of three families gets the others' forms. Places are
+// compared with the engine's own ids.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertHas, chat, clean, complete, requestFindings, settled } from '../support/exchanges.ts';
+import { openProxy } from '../support/open-proxy.ts';
+import { postJson } from '../support/post-json.ts';
+import { realEngine } from '../support/real-engine.ts';
+
+const forms = {
+  qwen3: { user: '<|im_start|>user\n', end: '<|im_end|>\n', ask: '<|im_start|>assistant\n' },
+  gemma3: { user: '<start_of_turn>user\n', end: '<end_of_turn>\n', ask: '<start_of_turn>model\n' },
+  'llama3.1': {
+    user: '<|start_header_id|>user<|end_header_id|>\n\n',
+    end: '<|eot_id|>',
+    ask: '<|start_header_id|>assistant<|end_header_id|>\n\n',
+  },
+} as const;
+type Family = keyof typeof forms;
+const names = Object.keys(forms) as Family[];
+const engines = {
+  qwen3: await realEngine('qwen3'),
+  gemma3: await realEngine('gemma3'),
+  'llama3.1': await realEngine('llama3.1'),
+};
+const { skip } = engines.qwen3;
+
+const inForm = (family: Family, text = 'Which river flows through Dresden?'): string => {
+  const { user, end, ask } = forms[family];
+  return `${user}${text}${end}${ask}`;
+};
+const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+async function tokenize(url: string, content: string, special: boolean): Promise<number[]> {
+  const question = { content, add_special: special, parse_special: true };
+  return (await postJson<{ tokens: number[] }>(`${url}/tokenize`, question)).body.tokens;
+}
+
+for (const family of names) {
+  const others = names.filter((name) => name !== family);
+
+  describe(`${family}: other forms`, { skip }, () => {
+    it('are found as prompts, with what the engine reads their markers as', async (t) => {
+      const { url } = await engines[family].server();
+      const proxied = await openProxy(t, url);
+      for (const other of others) {
+        const answer = await complete(proxied, { prompt: inForm(other) });
+        assert.equal(answer.said.findings, 'foreign-template;not-in-vocabulary', other);
+      }
+      await settled(proxied, others.length);
+      const found = await requestFindings(proxied);
+      for (const [index, other] of others.entries()) {
+        const marker = /^<[^>]+>/.exec(forms[other].user)![0];
+        const ordinary = await tokenize(url, marker, false);
+        const ids = await tokenize(url, inForm(other), true);
+        assertHas(found[index], { severity: 'error', culprit: 'client', field: 'prompt' });
+        const { start, end } = found[index]?.['tokens'] as { start: number; end: number };
+        assert.equal(end - start, 8);
+        // The marker's last characters may be one token with what follows them.
+        assert.deepEqual(ids.slice(start, start + 3), ordinary.slice(0, 3));
+        assert.ok(ordinary.length > 1);
+        assert.match(String(found[index]?.['message']), new RegExp(` ${ordinary.length} ordinary ones`));
+      }
+    });
+
+    it('are found as messages, and not where they are quoted', async (t) => {
+      const proxied = await openProxy(t, (await engines[family].server()).url);
+      for (const other of others) {
+        const prompt = inForm(other);
+        const answer = await chat(proxied, say(prompt));
+        assert.equal(answer.said.findings, 'foreign-template;not-in-vocabulary', other);
+        const { user, end, ask } = forms[other];
+        for (const text of [
+          `What does ${user.trim()} mean?`,
+          `Rate this:\n${prompt}`,
+          `${prompt}\nWhy does this not work?`,
+          `${user}Hi${end}${ask}Hello${end}`,
+          `\`\`\`\n${prompt}\n\`\`\``,
+          `const opening = ${JSON.stringify(user)} + text + ${JSON.stringify(end)};`,
+        ])
+          assert.deepEqual((await chat(proxied, say(text))).said, clean, text);
+        const quoted = inForm(family, `Rate this:\n${prompt}`);
+        assert.deepEqual((await complete(proxied, { prompt: quoted })).said, clean, quoted);
+      }
+      assert.deepEqual((await complete(proxied, { prompt: inForm(family) })).said, clean);
+    });
+
+    it('are found where the model’s own markers are misspelt or unfilled', async (t) => {
+      const proxied = await openProxy(t, (await engines[family].server()).url);
+      const own = inForm(family);
+      const misspelt = family === 'gemma3' ? own.replaceAll('<', '<|') : own.replaceAll('|>', '>');
+      const unfilled = own.replace(/user/, '{role}');
+      for (const prompt of [misspelt, unfilled]) {
+        const answer = await complete(proxied, { prompt });
+        assert.equal(answer.said.findings, 'foreign-template;malformed', prompt);
+      }
+    });
+
+    it('are found as words and as written objects, each told once', async (t) => {
+      const proxied = await openProxy(t, (await engines[family].server()).url);
+      const prompts = {
+        'System: be brief\nHuman: which lake is the deepest?': 'role-words',
+        '### Instruction:\nAdd 2 and 2.\n\n### Response:\n': 'role-words',
+        "[SystemMessage(content='Be brief'), HumanMessage(content='Hi')]": 'messages-as-text',
+        '[{"role": "user", "content": "Hi"}]': 'messages-as-text',
+        "[{'type': 'text', 'text': 'hello'}]": 'parts-as-text',
+      };
+      for (const [prompt, cause] of Object.entries(prompts)) {
+        const answer = await complete(proxied, { prompt });
+        assert.equal(answer.said.findings, `stringified-prompt;${cause}`, prompt);
+      }
+      const asMessage = await chat(proxied, say("[{'type': 'text', 'text': 'hello'}]"));
+      assert.equal(asMessage.said.findings, 'stringified-prompt;parts-as-text');
+      assert.deepEqual((await chat(proxied, say('Rate this:\nHuman: hi\nAI: hello'))).said, clean);
+    });
+
+    it('are rejected before the engine sees them, where the operator asks for it', async (t) => {
+      const proxied = await openProxy(t, (await engines[family].server()).url, {
+        MODE: 'strict',
+        DETECTORS_FOREIGN_TEMPLATE_ACTION: 'reject',
+        DETECTORS_STRINGIFIED_PROMPT_ACTION: 'reject',
+      });
+      const [other = family] = others;
+      const answers = {
+        foreign_template: await complete(proxied, { prompt: inForm(other) }),
+        stringified_prompt: await complete(proxied, { prompt: 'Human: hi\nAI:' }),
+      };
+      for (const [code, { status, json }] of Object.entries(answers)) {
+        assert.equal(status, 400);
+        assertHas(json['error'] as Record<string, unknown>, { code, param: 'prompt' });
+      }
+      assert.equal((await complete(proxied, { prompt: inForm(family) })).status, 200);
+    });
+  });
+}
