@@ -4,7 +4,6 @@
  */
 import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { Json, JsonObject } from '../exchange/request.ts';
-import type { MarkerPattern } from '../tokens/markers.ts';
 
 export interface AbbreviatedChat {
   readonly chat: JsonObject;
@@ -12,27 +11,22 @@ export interface AbbreviatedChat {
   readonly words: readonly string[];
 }
 
-export interface AbbreviationRules {
-  readonly markers: MarkerPattern;
-  /** Some letters that stand for this text and no other. */
-  readonly wordFor: (text: string) => string;
-  /** Which of the texts that could be replaced are. */
-  readonly replaces: (word: string) => boolean;
-}
-
 /** Shorter ones cost the engine less than they cost us. */
 const shortest = 120;
 /** Templates trim texts, and look at how they begin and end. */
 const edge = 12;
 /** Templates take texts apart at closing tags and control tokens, whether or not the vocabulary has them. */
-const takenApart = /<\/|<\||\[\//;
+const takenApart = ['</', '<|', '[/'];
 
-export function abbreviateChat(chat: JsonObject, rules: AbbreviationRules): AbbreviatedChat {
+/** @param wordFor letters that stand for this text and no other; undefined to leave it as it is */
+export function abbreviateChat(
+  chat: JsonObject,
+  wordFor: (text: string) => string | undefined,
+): AbbreviatedChat {
   const words: string[] = [];
   const short = (text: string): string => {
-    if (!isAbbreviable(text, rules.markers)) return text;
-    const word = rules.wordFor(text);
-    if (!rules.replaces(word)) return text;
+    const word = wordFor(text);
+    if (word === undefined) return text;
     words.push(word);
     return `${text.slice(0, edgeBefore(text, edge))} ${word} ${text.slice(edgeBefore(text, text.length - edge))}`;
   };
@@ -51,9 +45,10 @@ function withTexts(message: Json, short: (text: string) => string): Json {
   return { ...message, content: [{ ...part, text: short(part['text']) }] };
 }
 
-function isAbbreviable(text: string, { pattern }: MarkerPattern): boolean {
-  if (text.length < shortest || pattern === undefined) return false;
-  return !takenApart.test(text) && text.search(pattern) === -1;
+/** @param markers their texts: each begins a segment, and an abbreviated text must not take any away */
+export function isAbbreviable(text: string, markers: readonly string[]): boolean {
+  if (text.length < shortest || markers.length === 0) return false;
+  return ![...takenApart, ...markers].some((part) => text.includes(part));
 }
 
 /** Not between the halves of a surrogate pair. */

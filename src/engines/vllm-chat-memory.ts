@@ -3,12 +3,14 @@
  * no text, so texts that it has seen are sent abbreviated, and their ids put back. Each answer is learnt from beside the
  * request, one in some is compared with the whole, and a contradiction ends it for the model.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { isObject } from '../exchange/body-reader.ts';
 import type { JsonObject } from '../exchange/request.ts';
 import { Abbreviations } from '../tokens/abbreviations.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 
-import { abbreviateChat, type AbbreviatedChat } from './abbreviated-chat.ts';
+import { abbreviateChat, isAbbreviable, type AbbreviatedChat } from './abbreviated-chat.ts';
 import { exactJson } from './exact-json.ts';
 import type { KnownModel } from './model-registry.ts';
 import { OracleFailure } from './oracle-failure.ts';
@@ -89,13 +91,17 @@ export class VllmChatMemory {
     if (!isObject(parsed as JsonObject)) return undefined;
     const { json, write } = exactJson(bytes, parsed as JsonObject);
     if (otherwise.some((field) => Boolean(json[field] ?? false))) return undefined;
-    const wordFor = this.#wordsFor();
+    const wordFor = this.#wordsFor([...model.markers.idByText.keys()]);
     return {
       ...questions,
       model,
       body,
       write,
-      abbreviated: (replaces) => abbreviateChat(json, { markers: model.markers, wordFor, replaces }),
+      abbreviated: (replaces) =>
+        abbreviateChat(json, (text) => {
+          const word = wordFor(text);
+          return word !== undefined && replaces(word) ? word : undefined;
+        }),
     };
   }
 
@@ -113,6 +119,8 @@ export class VllmChatMemory {
 
   /** Nothing is asked if all that can be abbreviated was remembered. */
   async #learn(reading: Reading, whole: Uint32Array, remembered: number): Promise<void> {
+    // The request goes on first.
+    await nextTurn();
     const { chat, words } = reading.abbreviated(() => true);
     if (words.length === remembered) return;
     const abbreviated = await reading.askBeside(reading.write(chat));
@@ -128,12 +136,15 @@ export class VllmChatMemory {
     if (!isSame) onMismatch(model);
   }
 
-  /** Digests each text once per request. */
-  #wordsFor(): (text: string) => string {
-    const words = new Map<string, string>();
+  /** Looks at each text once per request; undefined for one that is not abbreviated. */
+  #wordsFor(markers: readonly string[]): (text: string) => string | undefined {
+    const words = new Map<string, string | undefined>();
     return (text) => {
-      const known = words.get(text);
-      if (known !== undefined) return known;
+      if (words.has(text)) return words.get(text);
+      if (!isAbbreviable(text, markers)) {
+        words.set(text, undefined);
+        return undefined;
+      }
       const digest = Buffer.from(keyedDigest(this.#digestKey, 'abbreviation', text), 'base64url');
       const word = [...digest.subarray(0, 8)]
         .map((byte) => `${letters.charAt(byte >> 4)}${letters.charAt(byte & 15)}`)
