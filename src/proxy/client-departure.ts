@@ -21,13 +21,18 @@ export class Departure {
     const { socket } = request;
     const onClose = (): void => {
       response.off('close', onClose);
-      socket.off('close', onClose);
+      socket.off('close', onClose).off('end', onEnd);
       this.#closed();
+    };
+    // Node sends nothing more on a connection whose other side has ended, but for what is written already. Its 'close'
+    // comes some turns later, and after those of all others that end in the same turn.
+    const onEnd = (): void => {
+      if (!response.writableEnded) onClose();
     };
     if (socket.destroyed) onClose();
     else {
       response.on('close', onClose);
-      socket.on('close', onClose);
+      socket.on('close', onClose).on('end', onEnd);
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Inspection, Inspector, IncomingRequest, Verdict } from '../exchange/inspection.ts';
 import type { Outcome } from '../exchange/reply.ts';
@@ -93,6 +94,8 @@ export async function carryGeneration(
     fail(request, response, route, internalFailure, []);
   } finally {
     account.release();
+    // Nobody waits for what is left to do, and engines may still be at work for others that left in this turn.
+    if (ending.outcome === 'client-aborted') await nextTurn();
     inspection?.reply.end(ending.outcome, ending.status);
   }
 }

@@ -37,7 +37,9 @@ export function relayReply(
       body.cancel(error);
       // What is destroyed may report an error of its own; there is nobody left to tell.
       response.on('error', () => undefined);
-      if (response.headersSent) response.destroy();
+      // Of one that has left nothing is waiting for that, and engines may still be at work for others that left with it.
+      if (departure.left) setImmediate(() => response.destroy());
+      else if (response.headersSent) response.destroy();
       reject(error);
     };
     const onDrain = (): void => {
