@@ -2,26 +2,20 @@
  * One request's prompts as llama-server reads them: chat is rendered by `/apply-template` with the client's own bytes,
  * text is tokenized by proven segments, ids stand as they are (engine-protocols, sections 2.3 and 2.4).
  */
-import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
+import type { ChatRequest, RawPrompt } from '../exchange/request.ts';
 import { textStart } from '../exchange/text-start.ts';
 import { unknown, type HeadRead, type KnownTokens, type TokenRead } from '../exchange/token-read.ts';
 
 import { untied } from './ask-context.ts';
-import type { AskContext, PromptReading } from './engine.ts';
+import type { PromptReading } from './engine.ts';
 import { chatBodyOf } from './llama-chat-body.ts';
 import { withoutLargeMedia } from './llama-media.ts';
 import type { LlamaOracle } from './llama-oracle.ts';
 import { OracleFailure } from './oracle-failure.ts';
-import { promptsOf } from './prompts-of.ts';
-import type { TextReading } from './text-reading.ts';
+import { promptsOf, type AskedPrompts } from './prompts-of.ts';
 
-export interface LlamaPromptReadingOptions {
-  readonly request: GenerationRequest;
-  readonly facts: ModelFacts;
-  readonly context: AskContext;
+export interface LlamaPromptReadingOptions extends AskedPrompts {
   readonly oracle: LlamaOracle;
-  readonly texts: TextReading;
   /** The model to name in router mode. */
   readonly routedModel: string | undefined;
 }

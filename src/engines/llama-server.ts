@@ -19,6 +19,7 @@ import { llamaRouteOf } from './llama-routes.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import type { KnownModel } from './model-registry.ts';
 import { OracleFailure, orUnknown } from './oracle-failure.ts';
+import type { AskedPrompts } from './prompts-of.ts';
 
 /** How long an answer of `/props` stands for "awake and unchanged"; `--sleep-idle-seconds` counts whole seconds. */
 const freshMs = 900;
@@ -44,15 +45,9 @@ export class LlamaServerEngine extends ModelAdapter implements Engine {
     });
   }
 
-  read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
-    return new LlamaPromptReading({
-      request,
-      facts,
-      context,
-      oracle: this.#oracle,
-      texts: this.knowledge.textReading(facts),
-      routedModel: this.#routed(request.model),
-    });
+  protected reading(asked: AskedPrompts): PromptReading {
+    const routedModel = this.#routed(asked.request.model);
+    return new LlamaPromptReading({ ...asked, oracle: this.#oracle, routedModel });
   }
 
   /** Its replies tell nothing that it is not asked for in ways that change more of them. */

@@ -7,11 +7,12 @@ import { createResponsesReplyReader } from '../exchange/responses-reply.ts';
 import type { Route } from '../exchange/route.ts';
 import type { Unknown } from '../exchange/token-read.ts';
 
-import type { AskContext, EngineDependencies, FactsRead, TokenizationView } from './engine.ts';
+import type { AskContext, EngineDependencies, FactsRead, PromptReading, TokenizationView } from './engine.ts';
 import { ModelKnowledge } from './model-knowledge.ts';
 import type { KnownModel } from './model-registry.ts';
 import type { OracleClient } from './oracle-client.ts';
 import { orUnknown } from './oracle-failure.ts';
+import type { AskedPrompts } from './prompts-of.ts';
 
 export abstract class ModelAdapter {
   protected readonly knowledge: ModelKnowledge;
@@ -55,6 +56,12 @@ export abstract class ModelAdapter {
     modelName: string,
     context: AskContext,
   ): Promise<readonly TokenizationView[]>;
+
+  protected abstract reading(asked: AskedPrompts): PromptReading;
+
+  read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
+    return this.reading({ request, facts, context, texts: this.knowledge.textReading(facts) });
+  }
 
   facts(requested: string | undefined, context: AskContext): Promise<FactsRead> {
     return this.knowledge.facts(this.knownName(requested), () => this.model(requested, context));

@@ -3,8 +3,7 @@
  * by proven segments, ids stand as they are (engine-protocols, sections 3.2 to 3.4). There is no rendered text of a
  * conversation: `/detokenize` need not give back what was tokenized.
  */
-import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
+import type { ChatRequest, RawPrompt } from '../exchange/request.ts';
 import { textStart } from '../exchange/text-start.ts';
 import {
   unknown,
@@ -17,19 +16,14 @@ import {
 import { untied } from './ask-context.ts';
 import type { AskContext, PromptReading } from './engine.ts';
 import { tokenizeSegments, tokenizeSeparated } from './joined-tokenization.ts';
-import { promptsOf } from './prompts-of.ts';
-import type { TextReading } from './text-reading.ts';
+import { promptsOf, type AskedPrompts } from './prompts-of.ts';
 import { addedTo } from './vllm-added-ids.ts';
 import type { VllmChatIds } from './vllm-chat-ids.ts';
 import type { VllmOracle } from './vllm-oracle.ts';
 
-export interface VllmPromptReadingOptions {
-  readonly request: GenerationRequest;
-  readonly facts: ModelFacts;
-  readonly context: AskContext;
+export interface VllmPromptReadingOptions extends AskedPrompts {
   readonly oracle: VllmOracle;
   readonly chats: VllmChatIds;
-  readonly texts: TextReading;
 }
 
 /** Ids of a head: more BOS than these is nobody's prompt. */

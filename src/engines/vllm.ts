@@ -17,6 +17,7 @@ import type {
 import { ModelAdapter } from './model-adapter.ts';
 import type { KnownModel } from './model-registry.ts';
 import { orUnknown } from './oracle-failure.ts';
+import type { AskedPrompts } from './prompts-of.ts';
 import { VllmChatIds } from './vllm-chat-ids.ts';
 import { VllmOracle } from './vllm-oracle.ts';
 import { probeVllm } from './vllm-probe.ts';
@@ -53,15 +54,8 @@ export class VllmEngine extends ModelAdapter implements Engine {
     });
   }
 
-  read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
-    return new VllmPromptReading({
-      request,
-      facts,
-      context,
-      oracle: this.#oracle,
-      chats: this.#chats,
-      texts: this.knowledge.textReading(facts),
-    });
+  protected reading(asked: AskedPrompts): PromptReading {
+    return new VllmPromptReading({ ...asked, oracle: this.#oracle, chats: this.#chats });
   }
 
   async models(context: AskContext): Promise<readonly ServedModel[] | Unknown> {
