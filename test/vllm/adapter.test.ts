@@ -97,7 +97,7 @@ describe('ids of Qwen3 on a real vLLM', { skip: qwen3.skip }, () => {
 
   it('are those of raw prompts in every form', async () => {
     const { engine, url } = await adapter();
-    for (const prompt of ['One, two', turns, [3966, 11, 1378]]) {
+    for (const prompt of ['One, two', turns, [3966, 11, 1378], ['One, two'], [[3966, 11]]]) {
       const ids = await idsOf(engine, typed('completion', { prompt }));
       assert.deepEqual(ids, await idsByReply(url, { prompt }));
     }
