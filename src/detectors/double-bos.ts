@@ -1,5 +1,5 @@
 /** Finds a doubled BOS at a prompt's head and says who wrote which of them. Looks at no other place of the prompt. */
-import { bosOfChat, bosOfRawPrompt, type BosSource } from './causes/bos-source.ts';
+import { bosOfChat, bosOfRawPrompt, leadingBos, type BosSource } from './causes/bos-source.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
@@ -22,11 +22,6 @@ export const doubleBos: Detector = {
     });
   },
 };
-
-function leadingBos(ids: readonly number[], bos: Marker): number {
-  const end = ids.findIndex((id) => id !== bos.id);
-  return end < 0 ? ids.length : end;
-}
 
 function finding(
   exchange: Exchange,

@@ -29,7 +29,7 @@ export const missingBos: Detector = {
     return heads.flatMap((head, promptIndex) => {
       if (!head.known || head.ids[0] === bos.id) return [];
       const missing = missingIn(exchange, facts, bos, promptIndex);
-      return missing === undefined ? [] : [finding(missing, bos, promptIndex)];
+      return missing === undefined ? [] : [finding(missing, bos, promptIndex, head.ids.length > 0)];
     });
   },
 };
@@ -68,6 +68,8 @@ function missingIn(
     };
   }
   if (isAdded) {
+    // Nobody is accused of a switch that the request does not hold: then the facts are of another engine than the ids.
+    if (request.json['add_special_tokens'] !== false) return undefined;
     return {
       cause: 'switched-off',
       culprit: 'client',
@@ -90,12 +92,17 @@ function isEmpty(prompt: RawPrompt): boolean {
   return (prompt.form === 'text' && prompt.text === '') || (prompt.form === 'ids' && prompt.ids.length === 0);
 }
 
-function finding({ evidence, ...missing }: MissingBos, bos: Marker, promptIndex: number): Finding {
+function finding(
+  { evidence, ...missing }: MissingBos,
+  bos: Marker,
+  promptIndex: number,
+  hasTokens: boolean,
+): Finding {
   return {
     kind: 'missing-bos',
     severity: 'error',
     promptIndex,
-    tokens: { start: 0, end: 1 },
+    ...(hasTokens && { tokens: { start: 0, end: 1 } }),
     message: `The prompt does not start with BOS (${bos.text}, id ${bos.id}): ${evidence}.`,
     ...missing,
   };

@@ -3,7 +3,7 @@
  * end can be meant: prefills, scoring, fill-in, turns that are left open, results of tools.
  */
 import { isFillIn } from './causes/fill-in.ts';
-import { answersAreOpened, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
+import { answersAreOpened, lastToken, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
 import { isScoring } from './causes/scoring.ts';
 import type { Detector } from './detector.ts';
 import { isArray, isObject } from '../exchange/body-reader.ts';
@@ -32,11 +32,17 @@ export const missingGenerationPrompt: Detector = {
         request.kind === 'chat'
           ? chatFault(request, facts, read)
           : rawFault(exchange, request, facts, promptIndex);
-      const end = read.ids.length;
-      const tokens = { start: Math.max(0, end - 1), end };
       return fault === undefined
         ? []
-        : [{ kind: 'missing-generation-prompt', severity: 'warning', promptIndex, tokens, ...fault }];
+        : [
+            {
+              kind: 'missing-generation-prompt',
+              severity: 'warning',
+              promptIndex,
+              ...lastToken(read),
+              ...fault,
+            },
+          ];
     });
   },
 };

@@ -2,6 +2,7 @@
  * Finds fields that should change what the model is given and that the engine reads over. The adapter says which fields
  * those may be; what is reported shows in this request's own prompt, or it is not reported.
  */
+import { leadingBos } from './causes/bos-source.ts';
 import { opensAnswer } from './causes/prompt-end.ts';
 import type { Detector } from './detector.ts';
 import { isArray, isObject } from '../exchange/body-reader.ts';
@@ -77,7 +78,7 @@ function evidenceFor(effect: IgnoredEffect, value: Json, prompt: Prompt): string
   }
 }
 
-/** Of ids, and of a text that brings BOS along, nothing is shown. */
+/** Of ids nothing is shown; of a text that brings BOS along only where there is one more than it brings. */
 function bosAllTheSame({
   request,
   facts: { bos, addedPrefix },
@@ -87,8 +88,8 @@ function bosAllTheSame({
   const prompt = request.kind === 'completion' ? request.prompts[promptIndex] : undefined;
   if (bos === undefined || prompt?.form !== 'text' || !addedPrefix.completion.includes(bos.id))
     return undefined;
-  const isThere = read.ids[0] === bos.id && !prompt.text.startsWith(bos.text);
-  return isThere
+  const copies = leadingBos(read.ids, bos);
+  return copies > 0 && !prompt.text.startsWith(bos.text.repeat(copies))
     ? `the prompt starts with a BOS (${bos.text}, id ${bos.id}) that the text does not hold`
     : undefined;
 }

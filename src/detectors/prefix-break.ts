@@ -3,8 +3,9 @@ import { nameBreak, type NamedBreak } from './causes/break-cause.ts';
 import { breakAdvice, breakEvidence } from './causes/break-words.ts';
 import type { ClientChange } from './causes/client-change.ts';
 import type { Detector } from './detector.ts';
+import { isArray, isObject } from '../exchange/body-reader.ts';
 import { formatPath } from '../exchange/json-path.ts';
-import type { ChatRequest, GenerationRequest, JsonPath } from '../exchange/request.ts';
+import type { ChatRequest, GenerationRequest, Json, JsonObject, JsonPath } from '../exchange/request.ts';
 import type { SessionMatch } from '../exchange/session-match.ts';
 import { instructs, partWithLine, systemParts } from '../exchange/system-text.ts';
 
@@ -51,8 +52,19 @@ function whatIsLost({ commonTokens, saltChanged }: SessionMatch, before: number)
 function fieldOf({ change }: NamedBreak, request: GenerationRequest): string | undefined {
   if (change === undefined) return undefined;
   if (request.kind !== 'chat') return 'prompt';
-  const path = chatPath(change, request);
-  return path && formatPath(path);
+  const path = existing(chatPath(change, request) ?? [], request.json);
+  return path.length > 0 ? formatPath(path) : undefined;
+}
+
+/** As much of the path as the body has: of what the client has left out, the list that it would stand in. */
+function existing(path: JsonPath, json: JsonObject): JsonPath {
+  let value: Json | undefined = json;
+  const missing = path.findIndex((step) => {
+    if (isObject(value)) value = value[step];
+    else value = isArray(value) && typeof step === 'number' ? value[step] : undefined;
+    return value === undefined;
+  });
+  return missing < 0 ? path : path.slice(0, missing);
 }
 
 function chatPath({ part, index }: ClientChange, request: ChatRequest): JsonPath | undefined {

@@ -2,7 +2,7 @@
  * Finds conversations whose last message is the assistant's: left over and empty, closed though it was to be gone on
  * with, or a prefill on purpose. Judges no message that calls a tool or only thinks.
  */
-import { opensAnswer } from './causes/prompt-end.ts';
+import { lastToken, opensAnswer } from './causes/prompt-end.ts';
 import type { Detector } from './detector.ts';
 import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { Edit } from '../exchange/edits.ts';
@@ -31,7 +31,7 @@ export const trailingAssistant: Detector = {
         kind: 'trailing-assistant',
         culprit: 'client',
         promptIndex: 0,
-        tokens: { start: Math.max(0, read.ids.length - 1), end: read.ids.length },
+        ...lastToken(read),
         field: formatPath(last.path),
         ...judge(last, request, facts, read),
       },
@@ -103,12 +103,21 @@ function isBlank(value: Json | undefined): boolean {
   return value === undefined || value === null || value === '' || (isArray(value) && value.length === 0);
 }
 
-/** The edits that take the message out of the list that it is the last of; [] if it is the only one. */
-function dropOf({ path }: ChatMessage, { body }: ChatRequest): Edit[] {
-  const [list, index, ...deeper] = path;
-  if (list === undefined || typeof index !== 'number' || index === 0 || deeper.length > 0) return [];
-  const before = locateValue(body, [list, index - 1]);
+/**
+ * The edits that take the message out of the list that it is the last of, and with it the empty ones before it; [] if no
+ * message were left, or the last one left were the assistant's again.
+ */
+function dropOf({ path }: ChatMessage, { body, messages }: ChatRequest): Edit[] {
+  const kept = messages.findLast((message) => !isEmptyTurn(message));
+  if (kept === undefined || kept.role === 'assistant') return [];
+  const isItem = [kept.path, path].every((place) => place.length === 2 && typeof place[1] === 'number');
+  if (!isItem || kept.path[0] !== path[0]) return [];
+  const before = locateValue(body, kept.path);
   const dropped = locateValue(body, path);
   if (before === undefined || dropped === undefined) return [];
   return [{ start: before.end, end: dropped.end, replacement: '' }];
+}
+
+function isEmptyTurn(message: ChatMessage): boolean {
+  return message.role === 'assistant' && isTextAlone(message) && contentText(message.value['content']) === '';
 }

@@ -60,7 +60,10 @@ export interface Finding {
   readonly culprit: Culprit;
   /** Which prompt of a batch, or which choice of a reply; 0 where there is one. */
   readonly promptIndex: number;
-  /** Token range in the prompt's ids, half open. Absent where the fact has no place (a reply's length). */
+  /**
+   * Token range in the prompt's ids, half open; empty, behind the last one, only for a prompt that ends where it would
+   * leave its ancestor. Absent where the fact has no place (a reply's length).
+   */
   readonly tokens?: { readonly start: number; readonly end: number };
   /** `prefix-break` only: tokens of the ancestor's prompt that can't be reused. */
   readonly lostTokens?: number;

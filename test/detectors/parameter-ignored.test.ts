@@ -94,7 +94,7 @@ testDetector(parameterIgnored, {
       ],
     },
     {
-      name: 'BOS that was not wanted in one prompt of a batch',
+      name: 'BOS that was not wanted, in a batch whose first text brings one, too',
       exchange: {
         route: 'completion',
         body: { prompt: ['<bos>a', 'b'], add_special_tokens: false },
@@ -103,7 +103,7 @@ testDetector(parameterIgnored, {
           [2, 6],
         ],
       },
-      findings: [{ promptIndex: 1 }],
+      findings: [{ promptIndex: 0 }],
     },
     {
       name: 'documents',

@@ -114,6 +114,24 @@ testDetector(trailingAssistant, {
       findings: [{ cause: 'empty', severity: 'warning' }],
     },
     {
+      name: 'two empty turns, which go together',
+      exchange: {
+        ...ending(user, closed),
+        body: { messages: [user, { role: 'assistant', content: '' }, { role: 'assistant', content: null }] },
+      },
+      findings: [{ cause: 'empty', field: 'messages[2]' }],
+      repaired: JSON.stringify({ messages: [user] }),
+      repairedIds: [open],
+    },
+    {
+      name: 'an empty turn behind an answer, which would then be the last',
+      exchange: {
+        ...ending(user, closed),
+        body: { messages: [user, { role: 'assistant', content: 'Hi.' }, { role: 'assistant', content: '' }] },
+      },
+      findings: [{ cause: 'empty', field: 'messages[2]' }],
+    },
+    {
       name: 'an empty turn that is all there is',
       exchange: { ...ending(user, [1]), body: { messages: [{ role: 'assistant', content: '' }] } },
       findings: [{ cause: 'empty', field: 'messages[0]' }],

@@ -24,6 +24,12 @@ export interface BosSource {
  */
 export type BosCause = 'literal' | 'ids' | 'requested' | 'template' | 'engine';
 
+/** How many BOS the ids start with. */
+export function leadingBos(ids: readonly number[] | Uint32Array, bos: Marker): number {
+  const end = ids.findIndex((id) => id !== bos.id);
+  return end < 0 ? ids.length : end;
+}
+
 interface Head {
   readonly bos: Marker;
   /** BOS ids that the engine puts in front of this text. */

@@ -15,7 +15,9 @@ export function brokenMarkers(body: Buffer, texts: readonly { readonly text: Mar
   );
   return texts.map(({ text: { hits } }, index) => {
     const string = strings[index];
-    if (string === undefined || hits.length > mostHits) return [];
+    // A space behind the only character of a marker breaks nothing.
+    const isBreakable = hits.length <= mostHits && hits.every(({ text }) => text.length > 1);
+    if (string === undefined || !isBreakable) return [];
     const places = locateCharacters(
       body,
       string,

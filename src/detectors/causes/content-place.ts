@@ -26,6 +26,8 @@ interface Places {
   readonly starts: readonly number[];
   /** Where the message's own text was found; -1 if it was not. */
   readonly found: readonly number[];
+  /** What was looked for in all of the prompt, and where it was found: asked again, the answer is the same. */
+  readonly whole: Map<string, number>;
   misses: number;
 }
 
@@ -87,8 +89,11 @@ function placeOfNeedle(within: string, needle: string, roleMarkers: readonly Rol
 }
 
 function inWhole(places: Places, text: string): number {
+  const known = places.whole.get(text);
+  if (known !== undefined) return known;
   if (places.misses >= mostMisses) return -1;
   const at = indexOfText(places.rendered, text);
+  places.whole.set(text, at);
   if (at < 0) places.misses += 1;
   return at;
 }
@@ -120,7 +125,7 @@ function placesOf(request: ChatRequest, rendered: string): Places {
     if (at >= 0) from = at + text.length;
     else if (text !== '') misses += 1;
   }
-  const places = { rendered, starts, found, misses: 0 };
+  const places = { rendered, starts, found, whole: new Map<string, number>(), misses: 0 };
   placesByRequest.set(request, places);
   return places;
 }

@@ -1,7 +1,13 @@
 /** What a prompt ends with: the question for every kind that is about how an answer is opened. Judges nobody. */
+import type { Finding } from '../../exchange/finding.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import type { ChatRequest } from '../../exchange/request.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
+
+/** Where a prompt ends; nothing for one without tokens. */
+export function lastToken({ ids: { length } }: KnownTokens): Pick<Finding, 'tokens'> {
+  return length === 0 ? {} : { tokens: { start: length - 1, end: length } };
+}
 
 /** True if the ids end with the learnt generation prompt, with or without the tail that stands for no thinking. */
 export function opensAnswer({ ids }: KnownTokens, { generationPrompt, thinkTail }: ModelFacts): boolean {
