@@ -148,6 +148,14 @@ export class VllmOracle {
     }
   }
 
+  /** True if chats are refused because there is no template, in vLLM's own words (renderers/hf.py, read in 0.32). */
+  async lacksTemplate(model: string, { credentials, signal }: AskContext): Promise<boolean> {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'weir' }] });
+    const question = { oracle: 'tokenize', method: 'POST', path: '/tokenize', body } as const;
+    const answer = await this.#client.ask({ ...question, credentials, signal });
+    return !answer.known && JSON.stringify(answer.json ?? '').includes('must provide a chat template');
+  }
+
   async #ask(
     question: Omit<OracleQuestion, 'credentials'>,
     { credentials, signal }: AskContext,

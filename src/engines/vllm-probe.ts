@@ -25,7 +25,7 @@ export async function probeVllm(
   context: AskContext,
 ): Promise<ModelFacts> {
   const { model, signature, version, contextTokens } = identity;
-  const [{ facts, template }, { cacheBlockTokens }] = await Promise.all([
+  const [{ facts, template, isMissing }, { cacheBlockTokens }] = await Promise.all([
     probeModel(oracle, model.name, context),
     oracle.metrics(context),
   ]);
@@ -33,6 +33,7 @@ export async function probeVllm(
   return {
     ...rest,
     ...templateFacts(template),
+    ...(isMissing && { templateOrigin: 'none' as const }),
     modelName: model.name,
     identity: signature,
     engine: 'vllm',
@@ -54,16 +55,15 @@ async function probeModel(
   oracle: VllmOracle,
   model: string,
   context: AskContext,
-): Promise<{ facts: ProbedFacts; template: string | undefined }> {
+): Promise<{ facts: ProbedFacts; template: string | undefined; isMissing: boolean }> {
   const tokenize: TokenizeOne = async (text) => (await oracle.tokenize(text, false, model, context)).ids;
   const tokenizePrompt: TokenizeOne = async (text) => (await oracle.tokenize(text, true, model, context)).ids;
   const render = (body: object): Promise<string | undefined> =>
     renderedText(oracle, JSON.stringify({ ...body, model }), model, context);
   const info = await oracle.tokenizerInfo(context);
-  const separator = await findSeparator(
-    await render({ messages: [{ role: 'user', content: 'weir' }] }),
-    tokenize,
-  );
+  const rendered = await render({ messages: [{ role: 'user', content: 'weir' }] });
+  const isMissing = rendered === undefined && (await oracle.lacksTemplate(model, context));
+  const separator = await findSeparator(rendered, tokenize);
   const input = {
     template: info?.template,
     bosText: await bosTextOf(info, await tokenizePrompt(''), (ids) => oracle.detokenize(ids, model, context)),
@@ -76,7 +76,7 @@ async function probeModel(
     tokenizePrompt,
     render,
   });
-  return { facts, template: info?.template };
+  return { facts, template: info?.template, isMissing };
 }
 
 /** A marker proven with one call per text: with it the other proofs take few. */

@@ -45,6 +45,20 @@ async function factsOf(engine: Engine) {
 }
 
 describe('vLLM facts', () => {
+  it('say that a model has no template, by the words in which its chats are refused', async () => {
+    const message =
+      'As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the tokenizer does not define one.';
+    const refused = { status: 400, text: JSON.stringify({ error: { message, code: 400 } }) };
+    const { engine } = await adapterOf('gemma3', {
+      without: ['/tokenizer_info'],
+      intercept: (path, body) => (path === '/tokenize' && body.includes('"messages"') ? refused : undefined),
+    });
+    const facts = await factsOf(engine);
+    assert.deepEqual([facts.templateOrigin, facts.roleMarkers], ['none', []]);
+    const { engine: whole } = await sharedAdapter('gemma3');
+    assert.equal((await factsOf(whole)).templateOrigin, undefined);
+  });
+
   const expected = {
     qwen3: {
       bos: undefined,
