@@ -1,7 +1,10 @@
 /** `tokenweir doctor`: asks an engine, with nothing in the path, what it makes of prompts, and says what to expect of it. */
+import { inspect } from 'node:util';
+
 import { loadConfig, type Config } from '../config/load.ts';
 import { adviseOn } from '../doctor/advice.ts';
 import type { Diagnosis, ExplainedText, Serving } from '../doctor/diagnosis.ts';
+import { observationsOf } from '../doctor/probed.ts';
 import { createPaint } from '../report/layout.ts';
 import { formatDiagnosis } from '../doctor/report.ts';
 import { explainSilence } from '../doctor/silence.ts';
@@ -23,6 +26,7 @@ import {
 import { reportErrors } from './config.ts';
 import { openConfiguredEngine } from './configured-engine.ts';
 import { missingUpstream } from './missing-upstream.ts';
+import { probeRequests } from './probe-requests.ts';
 
 export const command: Command = {
   name: 'doctor',
@@ -67,7 +71,7 @@ async function examine(config: Config, context: CommandContext): Promise<Diagnos
   const stop = (): void => void engine.close();
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    return await askAll(engine, asking, upstream, context.flags);
+    return await askAll(engine, asking, upstream, config, context);
   } finally {
     context.signal.removeEventListener('abort', stop);
     await engine.close();
@@ -78,7 +82,8 @@ async function askAll(
   engine: Engine,
   context: AskContext,
   upstream: string,
-  flags: CommandContext['flags'],
+  config: Config,
+  { flags, stderr }: Pick<CommandContext, 'flags' | 'stderr'>,
 ): Promise<Diagnosis> {
   const model = typeof flags['model'] === 'string' ? flags['model'] : undefined;
   const read = await engine.facts(model, context);
@@ -105,7 +110,17 @@ async function askAll(
     trainedContextTokens: entry?.trainedContextTokens ?? 0,
   };
   const explained = await explain(engine, flags['text'], model, context);
-  return { known: true, upstream, serving, advice: adviseOn(serving), ...(explained && { explained }) };
+  const outcomes = await probeRequests(engine, facts, model, config, (error) => {
+    stderr(`a fault of tokenweir's: ${inspect(error)}\n`);
+  });
+  return {
+    known: true,
+    upstream,
+    serving,
+    advice: adviseOn(serving),
+    observed: observationsOf(outcomes),
+    ...(explained && { explained }),
+  };
 }
 
 /** Asks as the proxy would for a client's request. @returns undefined if the engine does not render it. */
@@ -146,6 +161,8 @@ async function explain(
 function exitCodeOf(diagnosis: Diagnosis, failOn: Severity | undefined): ExitCode {
   if (!diagnosis.known) return diagnosis.silence.isUsage ? exitCodes.usage : exitCodes.engineUnreachable;
   if (failOn === undefined) return exitCodes.clean;
-  const fails = diagnosis.advice.some(({ severity }) => isAtLeast(severity, failOn));
+  const fails = [...diagnosis.advice, ...diagnosis.observed].some(({ severity }) =>
+    isAtLeast(severity, failOn),
+  );
   return fails ? exitCodes.findings : exitCodes.clean;
 }

@@ -66,25 +66,6 @@ const rules: Readonly<Record<AdviceId, Rule>> = {
     };
   },
 
-  'template-missing'({ facts: { templateHash }, routes }) {
-    if (templateHash !== '') return undefined;
-    return {
-      severity: 'warning',
-      message: `The model has no chat template, so clients of ${either(routes.chat)} get whatever the engine falls back on.`,
-      advice: 'Start the engine with the template that the model was trained on.',
-    };
-  },
-
-  'template-markers-unknown'({ facts }) {
-    const spelledOut = unknownRoleMarker(facts);
-    if (spelledOut === undefined) return undefined;
-    return {
-      severity: 'warning',
-      message: `The chat template opens turns with ${spelledOut}, which is no token of this model: it is read letter by letter. Engines fall back on such a template where the model file has none.`,
-      advice: 'Start the engine with the template that the model was trained on.',
-    };
-  },
-
   'template-writes-date'({ facts, routes }) {
     if (!facts.templateWritesDate) return undefined;
     return {
@@ -148,16 +129,6 @@ const rules: Readonly<Record<AdviceId, Rule>> = {
     };
   },
 };
-
-/** A role marker written like a control token (`<|name|>`) that the vocabulary has no token for. */
-function unknownRoleMarker({ roleMarkers, markers }: ModelFacts): string | undefined {
-  for (const { opening } of roleMarkers) {
-    const [written] = /<[|｜][^<>]{1,60}[|｜]>/u.exec(opening) ?? [];
-    if (written !== undefined && !markers.some(({ text }) => opening.includes(text)))
-      return printable(written);
-  }
-  return undefined;
-}
 
 function openingOf({ roleMarkers }: ModelFacts, role: string): string | undefined {
   return roleMarkers.find((marker) => marker.role === role)?.opening;

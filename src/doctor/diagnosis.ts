@@ -22,8 +22,6 @@ export const adviceIds = [
   'text-without-bos',
   'no-bos',
   'eos-added-to-text',
-  'template-missing',
-  'template-markers-unknown',
   'template-writes-date',
   'raw-text-untemplated',
   'markers-in-user-text',
@@ -39,6 +37,17 @@ export interface Advice {
   /** What goes wrong, and for which client. */
   readonly message: string;
   /** What to change, and who must. */
+  readonly advice: string;
+}
+
+/** What became of a probe request, as the detectors tell it. */
+export interface Observation {
+  /** `kind;cause` of the finding, as in the header of a reply; `refused` where the engine takes no such request. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** What the request came with. */
+  readonly sends: string;
+  readonly message: string;
   readonly advice: string;
 }
 
@@ -64,6 +73,7 @@ export type Diagnosis =
       readonly upstream: string;
       readonly serving: Serving;
       readonly advice: readonly Advice[];
+      readonly observed: readonly Observation[];
       readonly explained?: ExplainedText;
     }
   | { readonly known: false; readonly upstream: string; readonly silence: Silence };

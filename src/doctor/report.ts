@@ -1,7 +1,7 @@
 /** A diagnosis as text for a terminal. Everything that comes from the engine or a model file is escaped. */
 import type { Severity } from '../exchange/finding.ts';
 import type { Tail } from '../exchange/model-facts.ts';
-import type { Advice, Diagnosis, ExplainedText, Serving } from './diagnosis.ts';
+import type { Advice, Diagnosis, ExplainedText, Observation, Serving } from './diagnosis.ts';
 import { clippedTo, wrappedTo } from '../report/display-width.ts';
 import { labelled, lineWidth, type Paint, type Row, type Style } from '../report/layout.ts';
 import { printable, quoted } from '../report/printable.ts';
@@ -18,7 +18,7 @@ function silenceLines({ silence: { message, advice } }: Diagnosis & { known: fal
 }
 
 function knownLines(diagnosis: Diagnosis & { known: true }, paint: Paint): string[] {
-  const { serving, advice, explained } = diagnosis;
+  const { serving, advice, observed, explained } = diagnosis;
   const section = (title: string, lines: readonly string[]): string[] => [paint('bold', title), ...lines, ''];
   return [
     ...section('Engine', labelled(engineRows(diagnosis.upstream, serving))),
@@ -27,7 +27,8 @@ function knownLines(diagnosis: Diagnosis & { known: true }, paint: Paint): strin
     ...section('Markers', labelled(markerRows(serving))),
     ...(explained === undefined ? [] : section('Text', textLines(explained, serving))),
     ...section('What will go wrong, and for whom', adviceLines(advice, paint)),
-    countsOf(advice),
+    ...section('What becomes of what clients send', adviceLines(observed.map(inWords), paint, none)),
+    countsOf([...advice, ...observed.map(inWords)]),
   ];
 }
 
@@ -110,16 +111,29 @@ function textLines({ text, views }: ExplainedText, { facts }: Serving): string[]
 
 const styles: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'cyan' };
 
-function adviceLines(advice: readonly Advice[], paint: Paint): string[] {
+/** Said of a section without lines. */
+const none = '  Nothing of what was tried is dropped, merged or read over.';
+
+function inWords({ id, severity, sends, message, advice }: Observation): Told {
+  // A field that is named already need not be named twice.
+  return { id, severity, message: message.includes(sends) ? message : `With ${sends}: ${message}`, advice };
+}
+
+type Told = Omit<Advice, 'id'> & { readonly id: string };
+
+function adviceLines(advice: readonly Told[], paint: Paint, otherwise?: string): string[] {
   const width = lineWidth - 11;
+  if (advice.length === 0 && otherwise !== undefined) return [otherwise];
   return advice.flatMap(({ id, severity, message, advice: remedy }) => [
     `  ${paint(styles[severity], severity.padEnd(7))}  ${paint('bold', id)}`,
-    ...wrappedTo(message, width).map((line) => `           ${line}`),
-    ...wrappedTo(remedy, width - 2).map((line, index) => `           ${index === 0 ? '→ ' : '  '}${line}`),
+    ...wrappedTo(printable(message), width).map((line) => `           ${line}`),
+    ...wrappedTo(printable(remedy), width - 2).map(
+      (line, index) => `           ${index === 0 ? '→ ' : '  '}${line}`,
+    ),
   ]);
 }
 
-function countsOf(advice: readonly Advice[]): string {
+function countsOf(advice: readonly Told[]): string {
   const counted = (severity: Severity, one: string, many: string): string => {
     const count = advice.filter((item) => item.severity === severity).length;
     return `${count} ${count === 1 ? one : many}`;

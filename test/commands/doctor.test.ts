@@ -61,7 +61,10 @@ describe('tokenweir doctor on real families', { skip }, () => {
     assert.match(stdout, /^ {2}\/completion {11}none added to text$/m);
     assert.match(stdout, /^ {2}info {5}no-bos$/m);
     assert.match(stdout, /^ {2}info {5}think-tail$/m);
-    assert.match(stdout, /\n0 errors, 0 warnings, 5 notes\n$/);
+    assert.match(stdout, /^ {2}info {5}content-lost;reasoning\n +With reasoning of an earlier answer: /m);
+    assert.match(stdout, /^ {2}info {5}parameter-ignored;thinking\n +The engine ignores thinking: /m);
+    assert.doesNotMatch(stdout, /tools-dropped/);
+    assert.match(stdout, /\n0 errors, 0 warnings, 14 notes\n$/);
   });
 
   it('Qwen3: the text table shows 25 ids with specials parsed and 46 without', async () => {
@@ -84,6 +87,22 @@ describe('tokenweir doctor on real families', { skip }, () => {
     assert.match(stdout, /^ {2}think tail +none: thinking off adds nothing$/m);
     assert.match(stdout, /^ {2}warning {2}bos-added-to-text\n.*\n.*get two BOS tokens/m);
     assert.match(stdout, /^ {2}A {2}2 <bos> {2}2 <bos> {2}10979 "Hi"$/m);
+  });
+
+  it('Gemma 3: tools are dropped, and what the template does not take is refused', async () => {
+    const { stdout } = await doctor({ upstream: (await gemma3.server()).url, json: true });
+    const diagnosis = JSON.parse(stdout) as Diagnosis;
+    assert.ok(diagnosis.known);
+    const told = diagnosis.observed.map(({ id, severity, sends }) => `${severity} ${id} with ${sends}`);
+    assert.deepEqual(
+      told.filter((line) => !line.includes('parameter-ignored')),
+      [
+        'warning tools-dropped;all-tools with a tool',
+        'info content-lost;reasoning with reasoning of an earlier answer',
+        'info refused with a second system message',
+        'info refused with a loop of tools with reasoning',
+      ],
+    );
   });
 
   it('Llama 3.1: role markers of several tokens', async () => {
@@ -182,7 +201,8 @@ describe('tokenweir doctor on odd models', { skip }, () => {
   it('a model without a template, for which the engine falls back on one of another family', async () => {
     const server = await startLlamaServer({ model: await byteModelFile({ name: 'plain', markers: [] }) });
     try {
-      assert.ok((await adviceOf(server.url)).includes('warning template-markers-unknown'));
+      const { stdout } = await doctor({ upstream: server.url });
+      assert.match(stdout, /^ {2}error {4}template-missing;engine-default\n +With a plain conversation: /m);
     } finally {
       await server.stop();
     }

@@ -43,16 +43,6 @@ const cases: readonly {
     ids: ['bos-added-to-text', 'eos-added-to-text', 'raw-text-untemplated', 'markers-in-user-text'],
   },
   {
-    name: 'no template, no markers',
-    serving: servingOf('base', { templateHash: '' }),
-    ids: ['bos-added-to-text', 'template-missing'],
-  },
-  {
-    name: 'a template whose markers the vocabulary does not have',
-    serving: servingOf('base', { roleMarkers: [{ role: 'user', opening: '<|im_start|>user\n' }] }),
-    ids: ['bos-added-to-text', 'template-markers-unknown', 'raw-text-untemplated'],
-  },
-  {
     name: 'role markers that are ordinary text by design',
     serving: servingOf('base', { roleMarkers: [{ role: 'user', opening: '[INST] ' }] }),
     ids: ['bos-added-to-text', 'raw-text-untemplated'],

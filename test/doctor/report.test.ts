@@ -12,6 +12,16 @@ import { servingOf } from './serving.ts';
 
 const plain = createPaint(false);
 
+const observed = [
+  {
+    id: 'content-lost;reasoning',
+    severity: 'info',
+    sends: 'reasoning of an earlier answer',
+    message: `The prompt does not hold messages[1].reasoning_content: the template leaves out ${'a lot '.repeat(20)}there.`,
+    advice: 'Nothing need be done.',
+  },
+] as const;
+
 function diagnosisOf(serving: Serving, text?: string): Diagnosis {
   const view = { options: { a: true }, asPrompt: true, ids: [2, 9], pieces: ['<bos>', [0xe2, 0x80]] };
   return {
@@ -19,6 +29,7 @@ function diagnosisOf(serving: Serving, text?: string): Diagnosis {
     upstream: 'http://127.0.0.1:8080',
     serving,
     advice: adviseOn(serving),
+    observed,
     ...(text !== undefined && { explained: { text, views: [view] } }),
   };
 }
