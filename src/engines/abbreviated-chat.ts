@@ -14,7 +14,7 @@ export interface AbbreviatedChat {
 /** Shorter ones cost the engine less than they cost us. */
 const shortest = 120;
 /** Templates trim texts, and look at how they begin and end. */
-const edge = 12;
+const edge = 6;
 /** Templates take texts apart at closing tags and control tokens, whether or not the vocabulary has them. */
 const takenApart = ['</', '<|', '[/'];
 

@@ -146,7 +146,7 @@ export class VllmChatMemory {
         return undefined;
       }
       const digest = Buffer.from(keyedDigest(this.#digestKey, 'abbreviation', text), 'base64url');
-      const word = [...digest.subarray(0, 8)]
+      const word = [...digest.subarray(0, 6)]
         .map((byte) => `${letters.charAt(byte >> 4)}${letters.charAt(byte & 15)}`)
         .join('');
       words.set(text, word);
