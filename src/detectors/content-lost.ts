@@ -8,7 +8,9 @@ import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { LostParts, LostText } from '../exchange/lost-parts.ts';
-import type { JsonPath } from '../exchange/request.ts';
+import type { TemplateReading } from '../exchange/model-facts.ts';
+import type { ChatRequest, JsonPath } from '../exchange/request.ts';
+import { instructs } from '../exchange/system-text.ts';
 
 export const contentLost: Detector = {
   kind: 'content-lost',
@@ -20,7 +22,10 @@ export const contentLost: Detector = {
   detect(exchange) {
     const lost = lostOf(exchange);
     if (lost === undefined) return [];
-    const groups = grouped(lossesOf(lost), ({ loss, fact }) => fact ?? loss);
+    const { request, facts } = exchange;
+    const losses = lossesOf(lost, facts?.reading);
+    const changes = request?.kind === 'chat' ? roleChanges(request, facts?.reading, lost) : [];
+    const groups = grouped([...losses, ...changes], ({ loss, fact: known }) => known ?? loss);
     return groups.map(([, [first, ...others]]) => findingOf(first, others));
   },
 };
@@ -33,19 +38,31 @@ interface LostHere {
   readonly characters?: { readonly start: number; readonly end: number };
 }
 
-function lossesOf({ texts, asCode, calls }: LostParts): LostHere[] {
+function lossesOf(lost: LostParts, reading: TemplateReading | undefined): LostHere[] {
+  const { texts, asCode, calls } = lost;
   return [
-    ...texts.map((text) => ({ ...lossOfText(text), path: text.path })),
+    ...texts.map((text) => ({ ...lossOfText(text, reading), path: text.path })),
     ...asCode.map(({ path }): LostHere => ({ loss: 'as-code', path })),
-    ...calls.map(({ what, path, unread }): LostHere => ({ loss: unread ? 'unread-field' : what, path })),
+    ...calls.map(({ what, path, unread }): LostHere => ({
+      ...(unread ? { loss: 'unread-field' } : { loss: what, ...always(what, reading) }),
+      path,
+    })),
   ];
+}
+
+/** What the template was seen to leave out of any conversation is a fact of the model. */
+function always(part: string, reading: TemplateReading | undefined): { readonly fact?: string } {
+  return reading?.dropped.includes(part) === true ? { fact: part } : {};
 }
 
 const knownRoles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
 
-function lossOfText({ sort, missing, alone, role, member }: LostText): Omit<LostHere, 'path'> {
+function lossOfText(text: LostText, reading: TemplateReading | undefined): Omit<LostHere, 'path'> {
+  const { sort, missing, alone, role, member } = text;
   const [characters] = missing ?? [];
-  if (sort === 'reasoning' || sort === 'loop-reasoning') return { loss: 'reasoning', fact: sort };
+  if (sort === 'reasoning' || sort === 'loop-reasoning') {
+    return isUnread(text, reading) ? { loss: 'unread-reasoning' } : { loss: 'reasoning', fact: sort };
+  }
   // Beside a text that was read it may be a note of the client's own; without one the message says nothing.
   if (sort === 'unread')
     return alone ? { loss: 'unread-field' } : { loss: 'extra-field', fact: `extra-field:${member}` };
@@ -54,7 +71,7 @@ function lossOfText({ sort, missing, alone, role, member }: LostText): Omit<Lost
   switch (sort) {
     case 'later-instructions':
     case 'tool-result':
-      return { loss: sort };
+      return { loss: sort, ...always(sort, reading) };
     case 'text-beside-calls':
       return { loss: sort, fact: sort };
     default:
@@ -62,14 +79,43 @@ function lossOfText({ sort, missing, alone, role, member }: LostText): Omit<Lost
   }
 }
 
-function findingOf({ loss, fact, path, characters }: LostHere, others: readonly LostHere[]): Finding {
+/** True for reasoning that would be there under another name. */
+function isUnread({ sort, member }: LostText, reading: TemplateReading | undefined): boolean {
+  if (reading === undefined || member === 'content' || reading.reasoningMembers.length === 0) return false;
+  return !reading.reasoningMembers.includes(member) && !reading.dropped.includes(sort);
+}
+
+/** Roles that the prompt holds as others; the text of their messages is there. */
+function roleChanges(
+  { messages }: ChatRequest,
+  reading: TemplateReading | undefined,
+  lost: LostParts,
+): LostHere[] {
+  const isLost = (path: JsonPath): boolean =>
+    lost.texts.some((text) => formatPath(text.path) === formatPath(path));
+  const kept = messages.filter((message) => instructs(message) && !isLost(message.contentPath));
+  const [, second] = kept;
+  const developer = kept.find(({ role }) => role === 'developer');
+  const isMerged = second !== undefined && reading?.mergesInstructions === true;
+  const isChanged = developer !== undefined && reading?.developerAsSystem === true;
+  return [
+    ...(isMerged ? [fact('merged-instructions', second.contentPath)] : []),
+    ...(isChanged ? [fact('developer-as-system', developer.contentPath)] : []),
+  ];
+}
+
+function fact(loss: Loss, path: JsonPath): LostHere {
+  return { loss, fact: loss, path };
+}
+
+function findingOf({ loss, fact: known, path, characters }: LostHere, others: readonly LostHere[]): Finding {
   const { severity, culprit, said, advice } = lossWords[loss];
   const field = formatPath(path);
   const more = others.length === 0 ? '' : ` (and ${others.length} more: ${listed(others)})`;
   return {
     kind: 'content-lost',
     cause: loss,
-    ...(fact !== undefined && { fact }),
+    ...(known !== undefined && { fact: known }),
     severity,
     culprit,
     promptIndex: 0,

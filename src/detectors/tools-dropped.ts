@@ -6,7 +6,10 @@ import { grouped, lostOf } from './causes/lost.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json-path.ts';
-import type { LostTool, LostToolPart } from '../exchange/lost-parts.ts';
+import type { LostParts, LostTool, LostToolPart } from '../exchange/lost-parts.ts';
+import type { TemplateReading } from '../exchange/model-facts.ts';
+import type { ChatRequest } from '../exchange/request.ts';
+import { toolParts } from '../exchange/tool-parts.ts';
 
 /** One finding for each sort of part; more say nothing new. */
 const mostFindings = 16;
@@ -21,9 +24,11 @@ export const toolsDropped: Detector = {
   detect(exchange) {
     const lost = lostOf(exchange);
     if (lost === undefined) return [];
-    const isUnwanted = exchange.request?.json['tool_choice'] === 'none';
+    const { request, facts } = exchange;
+    const isUnwanted = request?.json['tool_choice'] === 'none';
     const whole = isUnwanted ? [] : wholeTools(lost.tools, lost.toolCount);
-    return [...whole, ...partsOf(lost.toolParts)].slice(0, mostFindings);
+    const known = request?.kind === 'chat' ? knownParts(request, lost, facts?.reading) : [];
+    return [...whole, ...partsOf([...lost.toolParts, ...known])].slice(0, mostFindings);
   },
 };
 
@@ -66,6 +71,21 @@ function droppedTools(tools: readonly LostTool[], all: boolean): Finding {
       ? 'Whoever runs the engine must give it a template that renders tools; until then describe them in a message.'
       : 'Whoever runs the engine must look at how its template writes tools.',
   };
+}
+
+/** Fields that the template was seen to leave out, whose values are too short to be missed in a prompt. */
+function knownParts(
+  request: ChatRequest,
+  { tools, toolParts: seen }: LostParts,
+  reading: TemplateReading | undefined,
+): LostToolPart[] {
+  const dropped = new Set(reading?.droppedFields.filter((field) => !seen.some(({ what }) => what === field)));
+  if (dropped.size === 0) return [];
+  const gone = new Set(tools.map(({ path }) => formatPath(path)));
+  return toolParts(request)
+    .filter(({ path }) => !gone.has(formatPath(path)))
+    .flatMap(({ fields }) => fields.filter(({ keyword }) => dropped.has(keyword)))
+    .map(({ keyword, path }) => ({ what: keyword, path }));
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -2,13 +2,14 @@
  * Model facts by probing: conversations with known texts are rendered by the served template, and what stands between
  * those texts is read off. Nothing is taken from a family's name. Engine-neutral: the adapter brings the questions.
  */
-import type { AbsentMarker, Marker, RoleMarker, Tail } from '../exchange/model-facts.ts';
+import type { AbsentMarker, Marker, RoleMarker, Tail, TemplateReading } from '../exchange/model-facts.ts';
 import { proveBoundaries, withKinds, type TokenizeMany } from '../tokens/boundary-proof.ts';
 import { fillInTexts } from '../tokens/fill-in-markers.ts';
 import { familyMarkers } from '../tokens/marker-families.ts';
 import { compileMarkers, markerCandidates } from '../tokens/markers.ts';
 
 import { bosFactsOf, type BosFacts } from './bos-facts.ts';
+import { readTemplate } from './template-reading.ts';
 import { probeTexts, turnShapeOf, type TurnRenderings } from './turn-shape.ts';
 
 export interface ProbeQuestions {
@@ -48,6 +49,7 @@ export interface ProbedFacts extends BosFacts {
   readonly roleMarkers: readonly RoleMarker[];
   readonly turnEnds: readonly string[];
   readonly templateWritesDate: boolean;
+  readonly reading?: TemplateReading;
 }
 
 /** Bounds the proof for templates that hold very many marker-like texts. */
@@ -92,6 +94,7 @@ export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): 
   const renderings = await renderConversations(input, questions);
   const { markers, absentMarkers } = await findMarkers(input, renderings, questions);
   const added = await addedIds(questions);
+  const reading = input.template === '' ? undefined : await readTemplate(questions.render);
   const eos = markers.find((marker) => marker.text === eosText);
   const shape = turnShapeOf(renderings, { bosText, eosText, markers: compileMarkers(markers) });
   const generationPrompt = await tailOf(shape.generationPrompt, questions.tokenizeMany);
@@ -105,6 +108,7 @@ export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): 
     addedSuffix: added.suffix,
     ...(generationPrompt === undefined ? {} : { generationPrompt }),
     ...(thinkTail === undefined ? {} : { thinkTail }),
+    ...(reading === undefined ? {} : { reading }),
     roleMarkers: [...shape.roleMarkers, ...toolMarker(renderings.withTools, shape.turnEnds)],
     turnEnds: shape.turnEnds,
     templateWritesDate: allOf(renderings).some((text) => holdsToday(text, new Date())),

@@ -13,7 +13,7 @@ import {
   type TextSort,
 } from './prompt-parts.ts';
 import { toolParts, type SchemaField, type ToolParts } from './tool-parts.ts';
-import { countName, findForm, holdsName, namePlace, writtenForms, type Found } from './written-forms.ts';
+import { countName, findForm, holdsName, nextNamePlace, writtenForms, type Found } from './written-forms.ts';
 
 export interface LostText {
   readonly sort: TextSort;
@@ -61,7 +61,7 @@ export function lostParts(request: ChatRequest, rendered: string): LostParts {
   const tools = toolParts(request);
   const gaps = callGaps(messages, placed, rendered);
   const between = betweenOf(placed, gaps, rendered);
-  const isThere = tools.map((tool) => holdsTool(tool, messages, between));
+  const isThere = heldTools(tools, messages, between);
   return {
     texts: lostTexts(messages, placed.texts),
     asCode: placed.texts.filter((one) => isCode(one, rendered)).map(({ part }) => ({ path: part.path })),
@@ -190,17 +190,29 @@ function holdsBeginning(text: string, where: string): boolean {
 }
 
 /** By its name outside calls, by its description, or by more mentions than calls account for. */
-function holdsTool(
-  { name, description }: ToolParts,
+function heldTools(
+  tools: readonly ToolParts[],
   messages: readonly MessageParts[],
   between: Between,
-): boolean {
-  if (writtenForms(name).some((form) => holdsName(between.withoutCalls, form))) return true;
-  if (description !== undefined && description.text.trim().length >= leastDescription) {
-    if (holdsBeginning(description.text, between.all)) return true;
-  }
-  const calls = messages.flatMap((message) => message.calls).filter((call) => call.name === name).length;
-  return calls > 0 && countName(between.all, name) > calls;
+): boolean[] {
+  const called = new Map<string, number>();
+  for (const { name } of messages.flatMap(({ calls }) => calls))
+    called.set(name, (called.get(name) ?? 0) + 1);
+  let from = 0;
+  return tools.map(({ name, description }) => {
+    const forms = writtenForms(name);
+    const at = forms
+      .map((form) => nextNamePlace(between.withoutCalls, form, from))
+      .find((place) => place >= 0);
+    if (at !== undefined) {
+      from = at;
+      return true;
+    }
+    const said = description?.text.trim() ?? '';
+    if (said.length >= leastDescription && holdsBeginning(said, between.all)) return true;
+    const calls = called.get(name) ?? 0;
+    return calls > 0 && countName(between.all, name) > calls;
+  });
 }
 
 const leastDescription = 12;
@@ -240,10 +252,8 @@ function lostToolParts(tools: readonly ToolParts[], where: string): LostToolPart
 function blocksOf(tools: readonly ToolParts[], where: string): readonly (readonly [ToolParts, string])[] {
   let from = 0;
   const places = tools.map(({ name }) => {
-    const next = namePlace(where, name, from);
-    const at = next < 0 ? Math.max(0, namePlace(where, name)) : next;
-    from = at;
-    return at;
+    from = Math.max(0, nextNamePlace(where, name, from));
+    return from;
   });
   const sorted = places.toSorted((a, b) => a - b);
   const order = new Map(sorted.map((place, index) => [place, index]));
@@ -262,8 +272,9 @@ function holdsDescription(text: string, block: string): boolean {
 /** By its own name, or by what it says; true also where nothing of it could be told from the rest. */
 function holdsField({ keyword, value }: SchemaField, block: string): boolean {
   if (block.includes(keyword)) return true;
-  const texts = jsonTexts(value).filter((text) => text.trim().length >= leastTold && !schemaWords.has(text));
-  return texts.length === 0 || texts.some((text) => holdsBeginning(text, block));
+  const texts = typeof value === 'number' ? [String(value)] : jsonTexts(value);
+  const told = texts.filter((text) => text.trim().length >= leastTold && !schemaWords.has(text));
+  return told.length === 0 || told.some((text) => holdsBeginning(text, block));
 }
 
 /** They stand in every schema, so that finding one shows nothing. */

@@ -58,6 +58,20 @@ export interface AbsentMarker {
   readonly tokens: number;
 }
 
+/** What the served template was seen to leave out of a conversation that has one of everything. */
+export interface TemplateReading {
+  /** Sorts of parts that it leaves out, e.g. `reasoning`, `text-beside-calls`, `call`, `tools`; alphabetical. */
+  readonly dropped: readonly string[];
+  /** Fields of tool schemas that it leaves out; alphabetical. */
+  readonly droppedFields: readonly string[];
+  /** True if it writes several system messages as one. */
+  readonly mergesInstructions: boolean;
+  /** True if a developer message is written as a system message is. */
+  readonly developerAsSystem: boolean;
+  /** The members of a message whose text is written as reasoning, where reasoning is written at all. */
+  readonly reasoningMembers: readonly string[];
+}
+
 export interface ModelFacts {
   /** Bounded label: the engine's own name of the model. */
   readonly modelName: string;
@@ -97,6 +111,8 @@ export interface ModelFacts {
   readonly roleMarkers: readonly RoleMarker[];
   /** What closes a user's and an assistant's turn, e.g. `<|im_end|>`; absent where nothing has shown it. */
   readonly turnEnds?: readonly string[];
+  /** Absent where the template refused to be tried, or the engine shows no rendered text. */
+  readonly reading?: TemplateReading;
   /** Absent if nothing is known of the engine's own. */
   readonly ignoredFields?: readonly IgnoredField[];
   /** Context per slot in tokens; 0 if not told. */

@@ -81,7 +81,7 @@ function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): Tex
 }
 
 /** The names under which engines read reasoning, each some of them. */
-const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
+export const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
 function reasoningTexts({ value, path }: ChatMessage, sort: TextSort): TextPart[] {
   return reasoningMembers.flatMap((member) => {
@@ -147,10 +147,11 @@ const readMembers = new Set<string>([
 const leastUnread = 16;
 
 function unreadTexts({ value, path }: ChatMessage): TextPart[] {
-  return Object.entries(value).flatMap(([member, text]): TextPart[] => {
-    if (readMembers.has(member) || typeof text !== 'string') return [];
-    const isText =
-      text.trim().length >= leastUnread && /\s/.test(text.trim()) && Number.isNaN(Date.parse(text));
+  const members = Object.keys(value).filter((member) => !readMembers.has(member));
+  return members.flatMap((member): TextPart[] => {
+    const text = value[member];
+    if (typeof text !== 'string' || text.trim().length < leastUnread) return [];
+    const isText = /\s/.test(text.trim()) && Number.isNaN(Date.parse(text));
     return isText ? [{ sort: 'unread', text, path: [...path, member], member, listed: false }] : [];
   });
 }

@@ -24,6 +24,7 @@ import {
   type ModelFacts,
   type RoleMarker,
   type Tail,
+  type TemplateReading,
 } from './model-facts.ts';
 import { referenceMakers, type Reference } from './reference.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
@@ -49,6 +50,13 @@ const ignoredField = object({
   effect: oneOf(ignoredEffects),
   instead: text,
 } satisfies MembersOf<IgnoredField>);
+const reading = object({
+  dropped: listOf(text),
+  droppedFields: listOf(text),
+  mergesInstructions: flag,
+  developerAsSystem: flag,
+  reasoningMembers: listOf(text),
+} satisfies MembersOf<TemplateReading>);
 const byRoute = object({ chat: ids, completion: ids } satisfies MembersOf<ModelFacts['addedPrefix']>);
 
 const modelFacts = object({
@@ -73,6 +81,7 @@ const modelFacts = object({
   thinkTail: optional(tail),
   roleMarkers: listOf(roleMarker),
   turnEnds: optional(listOf(text)),
+  reading: optional(reading),
   ignoredFields: optional(listOf(ignoredField)),
   contextTokens: wholeNumber,
   slots: wholeNumber,

@@ -76,7 +76,13 @@ export function holdsName(text: string, name: string): boolean {
   return namePlace(text, name) >= 0;
 }
 
-export function namePlace(text: string, name: string, from = 0): number {
+/** The next place from there on, else the first. */
+export function nextNamePlace(text: string, name: string, from: number): number {
+  const next = namePlace(text, name, from);
+  return next < 0 && from > 0 ? namePlace(text, name) : next;
+}
+
+function namePlace(text: string, name: string, from = 0): number {
   for (let at = text.indexOf(name, from); at >= 0; at = text.indexOf(name, at + 1)) {
     if (!isNameCharacter(text[at - 1]) && !isNameCharacter(text[at + name.length])) return at;
   }

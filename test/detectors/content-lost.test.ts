@@ -356,6 +356,67 @@ testDetector(contentLost, {
       ],
     },
     {
+      name: 'reasoning since the last question, under a name that is not read',
+      exchange: {
+        ...chat(
+          [
+            question,
+            { ...call({ city: 'Lisbon' }), reasoning: 'Lisbon is sunny in June.' },
+            result('Sunny there.'),
+          ],
+          `${asked}${turn('assistant', called)}${turn('tool', 'Sunny there.')}${ask}`,
+        ),
+        facts: factsOf.forgetful,
+      },
+      findings: [
+        { cause: 'unread-reasoning', severity: 'error', culprit: 'client', field: 'messages[1].reasoning' },
+      ],
+    },
+    {
+      name: 'reasoning under that name where the template would have dropped it',
+      exchange: {
+        ...chat(
+          [
+            question,
+            { role: 'assistant', content: 'It is sunny.', reasoning: 'Lisbon is sunny.' },
+            user('And now?'),
+          ],
+          `${asked}${turn('assistant', 'It is sunny.')}${turn('user', 'And now?')}${ask}`,
+        ),
+        facts: factsOf.forgetful,
+      },
+      findings: [{ cause: 'reasoning', severity: 'info', fact: 'reasoning' }],
+    },
+    {
+      name: 'a call that this template never writes, as a fact',
+      exchange: {
+        ...chat(
+          [question, call({ city: 'Lisbon' }), result('It is sunny there.')],
+          `${asked}${turn('tool', 'It is sunny there.')}${ask}`,
+        ),
+        facts: factsOf.forgetful,
+      },
+      findings: [{ cause: 'call', severity: 'error', fact: 'call' }],
+    },
+    {
+      name: 'instructions that become one, and a developer’s that become the system’s',
+      exchange: {
+        ...chat(
+          [
+            { role: 'system', content: 'Answer in one sentence.' },
+            { role: 'developer', content: 'Never name a city.' },
+            user('Which river?'),
+          ],
+          `${turn('system', 'Answer in one sentence.\n\nNever name a city.')}${turn('user', 'Which river?')}${ask}`,
+        ),
+        facts: factsOf.forgetful,
+      },
+      findings: [
+        { cause: 'merged-instructions', severity: 'info', culprit: 'template', field: 'messages[1].content' },
+        { cause: 'developer-as-system', severity: 'info', culprit: 'engine', field: 'messages[1].content' },
+      ],
+    },
+    {
       name: 'Anthropic blocks: a result and a document',
       exchange: {
         route: 'messages',

@@ -192,6 +192,16 @@ testDetector(toolsDropped, {
       ],
     })),
     {
+      name: 'a field whose value is too short to be missed, where the template never writes it',
+      exchange: {
+        ...chat([bounded({ minLength: 3 })], asTypes + turn('user', 'Hello there') + ask, {
+          messages: [{ role: 'user', content: 'Hello there' }],
+        }),
+        facts: factsOf.forgetful,
+      },
+      findings: [{ cause: 'schema-field', severity: 'info', fact: 'schema:minLength' }],
+    },
+    {
       name: 'descriptions and properties, as facts of the model',
       exchange: chat([weather], turn('system', 'Tools: get_weather') + turn('user', 'Hello there') + ask, {
         messages: [{ role: 'user', content: 'Hello there' }],

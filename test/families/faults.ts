@@ -10,6 +10,8 @@ export interface Clean {
   readonly rendered: string;
   /** Its ids, as the raw route makes them. */
   readonly tokens: readonly number[];
+  /** Undefined if the template refuses the body. */
+  readonly render: (body: object) => Promise<string | undefined>;
 }
 
 export interface InjectedFault {
@@ -23,10 +25,11 @@ export interface InjectedFault {
 
 interface Fault {
   readonly title: string;
-  readonly inject: (clean: Clean) => InjectedFault;
+  readonly inject: (clean: Clean) => InjectedFault | Promise<InjectedFault>;
 }
 
 const rawRoute = '/completion';
+const chatRoute = '/v1/chat/completions';
 
 /** True if BOS comes with the template alone, so that other text on the raw route has none. */
 function lacksBos(model: ByteModel, rendered: string): boolean {
@@ -120,7 +123,7 @@ export const faults = {
   'trailing-assistant': {
     title: 'empty last turn',
     inject: () => ({
-      path: '/v1/chat/completions',
+      path: chatRoute,
       body: {
         messages: [
           { role: 'user', content: 'Hello' },
@@ -129,6 +132,42 @@ export const faults = {
       },
       expected: { kind: 'trailing-assistant', cause: 'empty', culprit: 'client', field: 'messages[1]' },
     }),
+  },
+  'lost-field': {
+    title: 'text in an unread field',
+    inject: async ({ render }) => {
+      const text = 'Which river flows through Dresden?';
+      const messages = [{ role: 'user', content: '', text }];
+      const rendered = await render({ messages });
+      const isLost = rendered !== undefined && !rendered.includes(text);
+      return {
+        path: chatRoute,
+        body: { messages },
+        expected: isLost
+          ? { kind: 'content-lost', cause: 'unread-field', culprit: 'client', field: 'messages[0].text' }
+          : undefined,
+      };
+    },
+  },
+  'lost-instructions': {
+    title: 'second instructions',
+    inject: async ({ render }) => {
+      const texts = ['You answer travellers in one sentence.', 'You never name a city of your own accord.'];
+      const messages = [
+        ...texts.map((content) => ({ role: 'system', content })),
+        { role: 'user', content: 'Which river flows through Dresden?' },
+      ];
+      const rendered = await render({ messages });
+      const lost = rendered === undefined ? -1 : texts.findIndex((text) => !rendered.includes(text));
+      return {
+        path: chatRoute,
+        body: { messages },
+        expected:
+          lost < 0
+            ? undefined
+            : { kind: 'content-lost', culprit: 'template', field: `messages[${lost}].content` },
+      };
+    },
   },
 } as const satisfies Readonly<Record<string, Fault>>;
 

@@ -60,7 +60,8 @@ export async function judge(template: PublishedTemplate): Promise<Judgement> {
     const text = await engine.tokenize('weir');
     const tried: Tried[] = [];
     for (const name of faultNames) {
-      const fault = faults[name].inject({ model, facts: engine.facts, rendered, tokens: ids });
+      const render = (body: object): Promise<string | undefined> => engine.render(body);
+      const fault = await faults[name].inject({ model, facts: engine.facts, rendered, tokens: ids, render });
       const asked = await engine.ask(fault.path, { ...fault.body, ...shortReply });
       tried.push({ name, fault, asked });
     }

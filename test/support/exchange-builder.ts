@@ -99,6 +99,22 @@ export const factsOf = {
       { role: 'assistant', opening: '<|im_start|>assistant\n' },
     ],
   },
+  /** A template that merges instructions, reads reasoning under one name and drops much of what it is given. */
+  forgetful: {
+    ...noFacts,
+    markers: [
+      { text: '<|im_start|>', id: 1 },
+      { text: '<|im_end|>', id: 2 },
+    ],
+    roleMarkers: [{ role: 'user', opening: '<|im_start|>user\n' }],
+    reading: {
+      dropped: ['call', 'reasoning'],
+      droppedFields: ['minLength'],
+      mergesInstructions: true,
+      developerAsSystem: true,
+      reasoningMembers: ['reasoning_content'],
+    },
+  },
   /** A model without a chat template. */
   base: { ...noFacts, bos: { text: '<s>', id: 1 }, addedPrefix: { chat: [1], completion: [1] } },
   /** A model file without a template, as llama-server serves it: ChatML in a vocabulary that does not know it. */

@@ -62,6 +62,24 @@ export const lossWords = {
       `The prompt does not hold ${fields}: nobody reads that field, and the message says nothing else`,
     advice: 'Send the text as the content of the message, and calls of tools as tool_calls.',
   },
+  'unread-reasoning': {
+    severity: 'error',
+    culprit: 'client',
+    said: (fields) => `The prompt does not hold ${fields}: reasoning is read from another field`,
+    advice: 'Send the reasoning under the name that the engine reads.',
+  },
+  'merged-instructions': {
+    severity: 'info',
+    culprit: 'template',
+    said: (fields) => `The template writes several system messages as one, ${fields} among them`,
+    advice: 'Nothing need be done; one system message says the same.',
+  },
+  'developer-as-system': {
+    severity: 'info',
+    culprit: 'engine',
+    said: (fields) => `The prompt holds ${fields} as it holds system messages`,
+    advice: 'Nothing need be done; the model reads it as what the operator says.',
+  },
   'extra-field': {
     severity: 'info',
     culprit: 'client',
