@@ -211,7 +211,7 @@ function heldTools(
     const said = description?.text.trim() ?? '';
     if (said.length >= leastDescription && holdsBeginning(said, between.all)) return true;
     const calls = called.get(name) ?? 0;
-    return calls > 0 && countName(between.all, name) > calls;
+    return countName(between.all, name) > calls;
   });
 }
 

@@ -221,9 +221,11 @@ function holdsWord(text: string, rendered: string): boolean {
   return (text.match(/[\p{L}\p{N}]{3,}/gu) ?? []).some((word) => rendered.includes(word));
 }
 
-/** In the order of the prompt, none in another. */
+/** In the order of the prompt. A short text may have been found inside a tool, which must not lose it. */
 function rangesOf(texts: readonly PlacedText[]): readonly Found[] {
-  return texts.flatMap(({ place }) => place ?? []).toSorted((a, b) => a.start - b.start);
+  return texts
+    .flatMap(({ place }) => (place !== undefined && place.end - place.start >= leastAnchor ? [place] : []))
+    .toSorted((a, b) => a.start - b.start);
 }
 
 /** What the text has outside the ranges, which are in order and may overlap. */

@@ -114,6 +114,12 @@ testDetector(toolsDropped, {
         written(weather) + asked + ask,
       ),
     },
+    {
+      name: 'a short question that is a part of a tool’s name',
+      exchange: chat([weather], written(weather) + turn('user', 'weather') + ask, {
+        messages: [{ role: 'user', content: 'weather' }],
+      }),
+    },
     { name: 'tools without a name', exchange: chat([{ type: 'web_search' }], asked + ask) },
     {
       name: 'Anthropic tools',
