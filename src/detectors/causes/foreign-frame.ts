@@ -16,6 +16,10 @@ export interface ForeignFrame {
 /** Of a prompt's end: more than the opening of an answer takes. */
 const endCharacters = 256;
 
+const lastCharacters = 16_384;
+/** A longer text without the place for an answer is no question that a client has rendered. */
+const mostQuestionCharacters = 65_536;
+
 /** Roles whose turn is not the answer, in the words of all families. */
 const askingRole = /system|user|human|tool|developer|ipython|function|inst/i;
 
@@ -30,12 +34,12 @@ export function foreignPrompt(text: string, facts: ModelFacts): ForeignFrame | u
  */
 export function foreignMessage(text: string, facts: ModelFacts, alone: boolean): ForeignFrame | undefined {
   const frame = beginsForeign(text, facts);
-  if (frame === undefined || frame.first === frame.last) return undefined;
+  if (frame === undefined || frame.first.start === frame.last.start) return undefined;
   const { form, last } = frame;
   if (opensAnswer(text, last, form)) return frame;
-  if (text.slice(last.end).trim() !== '') return undefined;
+  if (!alone || text.length > mostQuestionCharacters || text.slice(last.end).trim() !== '') return undefined;
   const signs = signsOf(text, form).filter(({ kind }) => kind === 'opening');
-  return alone && signs.every((sign) => !isAnswer(sign)) ? frame : undefined;
+  return signs.every((sign) => !isAnswer(sign)) ? frame : undefined;
 }
 
 function beginsForeign(text: string, facts: ModelFacts): ForeignFrame | undefined {
@@ -43,12 +47,11 @@ function beginsForeign(text: string, facts: ModelFacts): ForeignFrame | undefine
   const [head = '', marker] = beginning?.exec(text) ?? [];
   const form = marker === undefined ? undefined : byStart.get(marker);
   if (form === undefined) return undefined;
-  const signs = signsOf(text, form);
-  const [first] = signs;
-  const last = signs.at(-1);
+  const first = turnSigns(text, form).next().value as TurnSign | undefined;
+  const last = lastSign(text, form);
   if (first?.start !== head.length || first.kind !== 'opening' || last === undefined) return undefined;
   // A bare marker alone is also how people write about it.
-  return first.role === undefined && first === last ? undefined : { form, first, last };
+  return first.role === undefined && first.start === last.start ? undefined : { form, first, last };
 }
 
 function endsForeign(text: string, facts: ModelFacts): ForeignFrame | undefined {
@@ -66,6 +69,12 @@ function endsForeign(text: string, facts: ModelFacts): ForeignFrame | undefined 
     if (last.role !== undefined || first !== last) return { form, first, last };
   }
   return undefined;
+}
+
+/** Of a long conversation only the end is looked through for it. */
+function lastSign(text: string, form: ForeignForm): TurnSign | undefined {
+  const near = [...turnSigns(text, form, Math.max(0, text.length - lastCharacters))].at(-1);
+  return near ?? signsOf(text, form).at(-1);
 }
 
 function signsOf(text: string, form: ForeignForm): TurnSign[] {

@@ -44,6 +44,11 @@ const frameworkWords = new Set(['human', 'ai']);
 /** At a line's beginning; as a heading behind a tag of the client's own; or, in Vicuna's form, in capitals within a line. */
 const roleWord =
   /(?:^[ \t]*(?:(#{1,4}) ?)?|(?<=>)(#{1,4}) ?|(?<=\S[ \t]))(system|human|user|ai|assistant|instructions?|response)(?: (?:message|prompt))?[ \t]*:/gimu;
+/** Of most texts their two ends show that no role word carries them. */
+const beginsWithRole =
+  /^(?:\s|<[^<>\n]{1,40}>)*(?:#{1,4} ?)?(?:system|human|user|ai|assistant|instructions?|response)(?: (?:message|prompt))?[ \t]*:/iu;
+const endsWithAnswer = /(?:ai|assistant|response)(?: (?:message|prompt))?[ \t]*:$/iu;
+const endCharacters = 64;
 const tag = /<[^<>\n]{1,40}>/g;
 
 /** Beyond this many nothing new is learnt from a text. */
@@ -69,6 +74,8 @@ function wordTurns(text: string): WordTurn[] {
 
 /** In a raw prompt: two turns of different sides that say something, or one in words that only frameworks write. */
 export function carriesPrompt(text: string): WordRange | undefined {
+  const end = text.trimEnd().slice(-endCharacters);
+  if (!endsWithAnswer.test(end) && !beginsWithRole.test(text)) return undefined;
   const turns = wordTurns(text);
   const [first] = turns;
   const last = turns.at(-1);
@@ -86,6 +93,7 @@ export function carriesPrompt(text: string): WordRange | undefined {
  * questions with answers may be examples, and lines in another order, or behind other text, are quoted.
  */
 export function carriesMessage(text: string): WordRange | undefined {
+  if (!beginsWithRole.test(text)) return undefined;
   const turns = wordTurns(text);
   const [first, second] = turns;
   const last = turns.at(-1);
