@@ -71,6 +71,15 @@ export function findForm(forms: readonly string[], text: string, from = 0): Foun
   return undefined;
 }
 
+/** A shorter text may be in the markup by chance. */
+export const leastTold = 3;
+
+const beginning = 48;
+
+export function holdsBeginning(text: string, where: string): boolean {
+  return findForm(writtenForms(text.trim().slice(0, beginning)), where) !== undefined;
+}
+
 /** True if the name stands there as a word of its own. */
 export function holdsName(text: string, name: string): boolean {
   return namePlace(text, name) >= 0;
