@@ -3,7 +3,7 @@
  * of its own. Silent where markers are spoken of, shown or quoted; isolated ones are no frame of anything.
  */
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
-import { foreignMessage } from './causes/foreign-frame.ts';
+import { foreignMessage, type ForeignFrame } from './causes/foreign-frame.ts';
 import { toldOfFrame, toldOfUnfilled } from './causes/foreign-words.ts';
 import { formedPrompts, type FormedPrompt } from './causes/prompt-forms.ts';
 import { textTokens } from './causes/prompt-head.ts';
@@ -28,7 +28,7 @@ export const foreignTemplate: Detector = {
     const { request, facts } = exchange;
     if (request === undefined || facts === undefined) return [];
     return request.kind === 'chat'
-      ? inChat(exchange, request, facts).slice(0, mostFindings)
+      ? inChat(exchange, request, facts)
       : formedPrompts(exchange).flatMap((prompt) => inPrompt(exchange, facts, prompt));
   },
 };
@@ -63,12 +63,24 @@ function inChat(exchange: Exchange, request: ChatRequest, facts: ModelFacts): Fi
   const { roleMarkers, templateOrigin } = facts;
   // Where the template is not the model's, its own form is not known.
   if (exchange.modelKind === 'base' || roleMarkers.length === 0 || templateOrigin !== undefined) return [];
-  return spokenTexts(request).flatMap((one) => inMessage(exchange, request, facts, one));
+  const findings: Finding[] = [];
+  for (const one of spokenTexts(request)) {
+    const frame = foreignMessage(one.text, facts, one.alone);
+    const found = frame && inMessage(exchange, request, facts, one, frame);
+    if (found !== undefined) findings.push(found);
+    if (findings.length === mostFindings) break;
+  }
+  return findings;
 }
 
-function inMessage(exchange: Exchange, request: ChatRequest, facts: ModelFacts, one: SpokenText): Finding[] {
-  const frame = foreignMessage(one.text, facts, one.alone);
-  if (frame === undefined) return [];
+/** Undefined for what has not come into the prompt as it was sent. */
+function inMessage(
+  exchange: Exchange,
+  request: ChatRequest,
+  facts: ModelFacts,
+  one: SpokenText,
+  frame: ForeignFrame,
+): Finding | undefined {
   const { first, last } = frame;
   const field = formatPath(one.path);
   const told: Finding = {
@@ -81,12 +93,12 @@ function inMessage(exchange: Exchange, request: ChatRequest, facts: ModelFacts, 
     ...toldOfFrame(frame, facts, field),
   };
   const [read] = exchange.prompts;
-  if (read?.known !== true || read.text === undefined) return [told];
+  if (read?.known !== true || read.text === undefined) return told;
   const marker = { at: first.start, marker: first.text };
   const at = renderedOffset(request, read.text, facts.roleMarkers, one, marker);
   // Not there as it was sent: the template has left it out or changed it, and nothing came of it.
-  if (at === undefined) return [];
+  if (at === undefined) return undefined;
   // Media take up positions that our ids don't have.
   const tokens = request.hasMedia ? undefined : markerTokens(read, at, at + last.start - first.start);
-  return [{ ...told, ...(tokens && { tokens }) }];
+  return { ...told, ...(tokens && { tokens }) };
 }

@@ -26,7 +26,7 @@ export const stringifiedPrompt: Detector = {
   detect(exchange) {
     const { request, facts, modelKind } = exchange;
     if (request === undefined || facts === undefined || modelKind === 'base') return [];
-    if (request.kind === 'chat') return inMessages(exchange, request, facts).slice(0, mostFindings);
+    if (request.kind === 'chat') return inMessages(exchange, request, facts);
     return formedPrompts(exchange).flatMap(({ prompt, promptIndex, of }) =>
       of.form === 'stringified'
         ? [{ ...finding(of.found, prompt.path, promptIndex), ...promptHead(exchange, promptIndex) }]
@@ -36,12 +36,14 @@ export const stringifiedPrompt: Detector = {
 };
 
 function inMessages(exchange: Exchange, request: ChatRequest, facts: ModelFacts): Finding[] {
-  return spokenTexts(request).flatMap((one) => {
-    const found = isOwnForm(one.text, facts) ? undefined : stringifiedMessage(one);
-    return found === undefined
-      ? []
-      : [{ ...finding(found, one.path, 0), ...placeOf(exchange, request, facts, one, found) }];
-  });
+  const findings: Finding[] = [];
+  for (const one of spokenTexts(request)) {
+    const found = stringifiedMessage(one);
+    if (found === undefined || isOwnForm(one.text, facts)) continue;
+    findings.push({ ...finding(found, one.path, 0), ...placeOf(exchange, request, facts, one, found) });
+    if (findings.length === mostFindings) break;
+  }
+  return findings;
 }
 
 /** A rendered conversation inside a message is another kind's. */

@@ -44,7 +44,9 @@ export function foreignMessage(text: string, facts: ModelFacts, alone: boolean):
 
 function beginsForeign(text: string, facts: ModelFacts): ForeignFrame | undefined {
   const { beginning, byStart } = foreignForms(facts);
-  const [head = '', marker] = beginning?.exec(text) ?? [];
+  const begun = beginning?.exec(text) ?? undefined;
+  if (begun === undefined) return undefined;
+  const [head, marker] = begun;
   const form = marker === undefined ? undefined : byStart.get(marker);
   if (form === undefined) return undefined;
   const first = turnSigns(text, form).next().value as TurnSign | undefined;

@@ -20,6 +20,9 @@ const pythonParts = /^\[\{'type': '(?:text|input_text|image_url|input_image|imag
 const jsonMessages = /^(?:\[\s*)?\{\s*"(?:role|content|messages|model)"\s*:/;
 const jsonParts = /^\[\s*\{\s*"(?:type|text)"\s*:/;
 
+/** All of them begin so; most texts do not, and cost one look at their first characters. */
+const beginsWritten = /^\s*(?:[[{]|messages=|content=|(?:System|Human|AI|Chat|Tool|Function)Message)/;
+
 /** What a text begins with. */
 export function beginsWithObjects(text: string): WrittenObjects | undefined {
   const begin = text.trimStart().slice(0, 4096);
@@ -36,6 +39,7 @@ export function beginsWithObjects(text: string): WrittenObjects | undefined {
 export function isObjects(
   text: string,
 ): { readonly objects: WrittenObjects; readonly by: 'python' | 'json' } | undefined {
+  if (!beginsWritten.test(text)) return undefined;
   const whole = text.trim();
   if (whole.length > mostParsed) return undefined;
   // A repr is one line: line ends within its texts are written as \n.

@@ -1,9 +1,9 @@
 /**
  * The texts that somebody says to the model: of the user's messages and of instructions. What the model wrote itself,
- * what tools returned and what is no text is left out.
+ * what tools returned and what is no text is left out. Found once for all detectors.
  */
 import { isArray, isObject } from '../../exchange/body-reader.ts';
-import type { ChatRequest } from '../../exchange/request.ts';
+import type { ChatRequest, Json, JsonPath } from '../../exchange/request.ts';
 import { instructs } from '../../exchange/system-text.ts';
 import type { ContentText } from './content-texts.ts';
 
@@ -15,19 +15,34 @@ export interface SpokenText extends ContentText {
   readonly alone: boolean;
 }
 
-export function spokenTexts({ messages }: ChatRequest): SpokenText[] {
-  const texts = messages.flatMap((message, index): Omit<SpokenText, 'alone'>[] => {
-    if (message.role !== 'user' && !instructs(message)) return [];
-    const content = message.value['content'];
-    if (typeof content === 'string') return [{ text: content, path: message.contentPath, message: index }];
-    if (!isArray(content)) return [];
-    return content.flatMap((part, at) => {
-      if (!isObject(part) || !textTypes.has(part['type'])) return [];
-      const { text } = part;
-      if (typeof text !== 'string') return [];
-      return [{ text, path: [...message.contentPath, at, 'text'], message: index }];
-    });
-  });
-  const alone = messages.length === 1 && texts.length === 1;
-  return texts.map((text) => ({ ...text, alone }));
+const spoken = new WeakMap<ChatRequest, readonly SpokenText[]>();
+
+export function spokenTexts(request: ChatRequest): readonly SpokenText[] {
+  const known = spoken.get(request);
+  if (known !== undefined) return known;
+  const texts = findTexts(request);
+  spoken.set(request, texts);
+  return texts;
+}
+
+/** In one list from the start: a conversation may have very many short texts. */
+function findTexts({ messages }: ChatRequest): readonly SpokenText[] {
+  const texts: SpokenText[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'user' && !instructs(message)) continue;
+    const { contentPath: path, value } = message;
+    const { content } = value;
+    if (typeof content === 'string') texts.push({ text: content, path, message: index, alone: false });
+    else if (isArray(content)) addListed(texts, content, path, index);
+  }
+  const [only] = texts;
+  return messages.length === 1 && texts.length === 1 && only ? [{ ...only, alone: true }] : texts;
+}
+
+function addListed(texts: SpokenText[], content: readonly Json[], path: JsonPath, message: number): void {
+  for (const [at, part] of content.entries()) {
+    if (!isObject(part) || !textTypes.has(part['type'])) continue;
+    const { text } = part;
+    if (typeof text === 'string') texts.push({ text, path: [...path, at, 'text'], message, alone: false });
+  }
 }
