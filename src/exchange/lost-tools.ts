@@ -1,10 +1,11 @@
 /** Which tools, and which parts of tools, are not in the prompt. */
+import { OrderedSearch } from './ordered-search.ts';
 import { jsonTexts, type MessageParts } from './prompt-parts.ts';
 import type { JsonPath } from './request.ts';
 import type { SchemaField, ToolParts } from './tool-parts.ts';
 import {
+  beginningForms,
   countName,
-  findForm,
   holdsBeginning,
   leastTold,
   nextNamePlace,
@@ -40,21 +41,40 @@ export function heldTools(
   const called = new Map<string, number>();
   for (const { name } of messages.flatMap(({ calls }) => calls))
     called.set(name, (called.get(name) ?? 0) + 1);
-  let from = 0;
-  return tools.map(({ name, description }) => {
-    const forms = writtenForms(name);
-    const at = forms
-      .map((form) => nextNamePlace(between.withoutCalls, form, from))
-      .find((place) => place >= 0);
-    if (at !== undefined) {
-      from = at;
-      return true;
-    }
+  const places = namePlaces(tools, between.withoutCalls);
+  return tools.map(({ name, description }, index) => {
+    if (places[index] !== undefined) return true;
     const said = description?.text.trim() ?? '';
     if (said.length >= leastDescription && holdsBeginning(said, between.all)) return true;
     const calls = called.get(name) ?? 0;
     return countName(between.all, name) > calls;
   });
+}
+
+/** Where each tool's name stands, looked for in the order of the tools; undefined for one that is not there. */
+function namePlaces(tools: readonly ToolParts[], where: string): readonly (number | undefined)[] {
+  let from = 0;
+  return tools.map(({ name, description }) => {
+    for (const form of writtenForms(name)) {
+      const at = nextNamePlace(where, form, from);
+      if (at < 0) continue;
+      from = behindText(where, at + form.length, description?.text.trim() ?? '');
+      return at;
+    }
+    return undefined;
+  });
+}
+
+/** How far behind a name most templates write the tool's description. */
+const descriptionReach = 256;
+const headLength = 32;
+
+/** The end of the text that follows there, so that it need not be searched; the place itself if another does. */
+function behindText(where: string, at: number, text: string): number {
+  const way = where.slice(at, at + descriptionReach).indexOf(text.slice(0, headLength));
+  if (way < 0) return at;
+  const end = at + way + text.length;
+  return where.slice(at + way, end) === text ? end : at;
 }
 
 const leastDescription = 12;
@@ -65,58 +85,62 @@ const freeCharacters = 1_000_000;
 export function lostToolParts(tools: readonly ToolParts[], where: string): LostToolPart[] {
   const lost: LostToolPart[] = [];
   let work = 0;
+  const everywhere = new OrderedSearch(where);
   for (const [tool, block] of blocksOf(tools, where)) {
-    const look = (what: string, path: JsonPath, holds: (text: string) => boolean): boolean => {
+    const look = (what: string, path: JsonPath, holds: (search: OrderedSearch) => boolean): boolean => {
       if (holds(block)) return true;
       // A template may write all names first, or the parts of a tool apart from each other.
       work += where.length;
-      if (holds(where)) return true;
+      if (holds(everywhere)) return true;
       lost.push({ what, path });
       return false;
     };
     const { description, properties, fields } = tool;
     if (description !== undefined)
-      look('tool-description', description.path, (text) => holdsDescription(description.text, text));
+      look('tool-description', description.path, (search) => holdsDescription(description.text, search));
     for (const property of properties) {
       const forms = writtenForms(property.text);
-      const isThere = look('property', property.path, (text) => findForm(forms, text) !== undefined);
+      const isThere = look('property', property.path, (search) => search.holds(forms));
       const said = property.description;
       if (isThere && said !== undefined)
-        look('property-description', said.path, (text) => holdsDescription(said.text, text));
+        look('property-description', said.path, (search) => holdsDescription(said.text, search));
     }
-    for (const field of fields) look(field.keyword, field.path, (text) => holdsField(field, text));
+    for (const field of fields) look(field.keyword, field.path, (search) => holdsField(field, search));
     if (work > mostReads * where.length + freeCharacters) break;
   }
   return lost;
 }
 
 /** Each tool with what stands around its name, up to the names of those before and after it. */
-function blocksOf(tools: readonly ToolParts[], where: string): readonly (readonly [ToolParts, string])[] {
-  let from = 0;
-  const places = tools.map(({ name }) => {
-    from = Math.max(0, nextNamePlace(where, name, from));
-    return from;
-  });
+function blocksOf(
+  tools: readonly ToolParts[],
+  where: string,
+): readonly (readonly [ToolParts, OrderedSearch])[] {
+  const places = namePlaces(tools, where).map((place = 0) => place);
   const sorted = places.toSorted((a, b) => a - b);
   const order = new Map(sorted.map((place, index) => [place, index]));
   return tools.map((tool, index) => {
-    const at = order.get(places[index] ?? 0) ?? 0;
-    return [tool, where.slice(sorted[at - 1] ?? 0, sorted[at + 1] ?? where.length)];
+    const place = places[index] ?? 0;
+    const at = order.get(place) ?? 0;
+    const start = sorted[at - 1] ?? 0;
+    return [tool, new OrderedSearch(where.slice(start, sorted[at + 1] ?? where.length), place - start)];
   });
 }
 
 /** Each line may be written by itself, and a short one may be there by chance. */
-function holdsDescription(text: string, block: string): boolean {
+function holdsDescription(text: string, search: OrderedSearch): boolean {
   if (text.trim().length < leastDescription) return true;
-  return text.split('\n').some((line) => line.trim().length >= leastTold && holdsBeginning(line, block));
+  return text
+    .split('\n')
+    .some((line) => line.trim().length >= leastTold && search.holds(beginningForms(line), line.length));
 }
 
 /** By its own name, or by what it says; true also where nothing of it could be told from the rest. */
-function holdsField({ keyword, value }: SchemaField, block: string): boolean {
-  if (block.includes(keyword)) return true;
+function holdsField({ keyword, value }: SchemaField, search: OrderedSearch): boolean {
+  if (search.holds([keyword])) return true;
   const texts = typeof value === 'number' ? [String(value)] : jsonTexts(value);
   const told = texts.filter((text) => text.trim().length >= leastTold && !schemaWords.has(text));
-  return told.length === 0 || told.some((text) => holdsBeginning(text, block));
+  return told.length === 0 || told.some((text) => search.holds(beginningForms(text)));
 }
 
 /** They stand in every schema, so that finding one shows nothing. */

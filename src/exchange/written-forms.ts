@@ -76,8 +76,13 @@ export const leastTold = 3;
 
 const beginning = 48;
 
+/** The forms of as much of a text as tells it from others. */
+export function beginningForms(text: string): readonly string[] {
+  return writtenForms(text.trim().slice(0, beginning));
+}
+
 export function holdsBeginning(text: string, where: string): boolean {
-  return findForm(writtenForms(text.trim().slice(0, beginning)), where) !== undefined;
+  return findForm(beginningForms(text), where) !== undefined;
 }
 
 /** True if the name stands there as a word of its own. */
@@ -98,6 +103,8 @@ function namePlace(text: string, name: string, from = 0): number {
   return -1;
 }
 
+const nameCharacter = /[\p{L}\p{N}_-]/u;
+
 export function countName(text: string, name: string): number {
   let count = 0;
   for (let at = namePlace(text, name); at >= 0; at = namePlace(text, name, at + name.length)) count += 1;
@@ -105,7 +112,7 @@ export function countName(text: string, name: string): number {
 }
 
 function isNameCharacter(character: string | undefined): boolean {
-  return character !== undefined && /[\p{L}\p{N}_-]/u.test(character);
+  return character !== undefined && nameCharacter.test(character);
 }
 
 /** Short enough to lie between two escapes of most texts, long enough not to be there by chance. */
