@@ -2,8 +2,6 @@
  * Steps over the characters of a JSON string in its original bytes, whichever way they are escaped (`<`, `\u003c`).
  * Decodes nothing but what is asked for, and never throws.
  */
-import { isAscii } from 'node:buffer';
-
 /** Byte offsets into the body, half open. */
 export interface ByteRange {
   readonly start: number;
@@ -37,19 +35,19 @@ export function locateCharacters(
   let passed = 0;
   for (const offset of offsets) {
     while (passed < offset) {
-      const stretch = offset - passed < fewestPlain ? 0 : plainStretch(body, at, string.end);
-      const characters = charactersIn(body, at, at + stretch);
-      if (stretch > 0 && passed + characters <= offset) {
-        passed += characters;
-        at += stretch;
+      // No character is written in fewer bytes than it has units, so this does not lead beyond the offset.
+      const stop =
+        offset - passed < fewestDecoded ? at : wholeCharacters(body, at, at + offset - passed, string.end);
+      const units = stop > at ? unitsIn(body, at, stop) : undefined;
+      if (units !== undefined) {
+        passed += units;
+        at = stop;
         continue;
       }
-      for (const stop = at + Math.max(stretch, 1); at < stop && passed < offset;) {
-        const next = characterAt(body, at, string.end);
-        if (next === undefined) return undefined;
-        passed += next.unit > 0xffff ? 2 : 1;
-        at += next.length;
-      }
+      const next = characterAt(body, at, string.end);
+      if (next === undefined) return undefined;
+      passed += next.unit > 0xffff ? 2 : 1;
+      at += next.length;
     }
     if (passed !== offset) return undefined;
     places.push(at);
@@ -57,28 +55,35 @@ export function locateCharacters(
   return places;
 }
 
-/** What is passed in one step, at most and at least: looking ahead costs as much as a few characters. */
-const mostPlain = 4096;
-const fewestPlain = 64;
+/** What is decoded in one step, at most and at least: that costs as much as a few characters. */
+const mostDecoded = 65_536;
+const fewestDecoded = 64;
+const longestEscape = 6;
 
-/** Bytes from `at` on that are whole characters without an escape. */
-function plainStretch(body: Buffer, at: number, end: number): number {
-  const near = body.subarray(at, Math.min(at + mostPlain, end));
-  const escape = near.indexOf(0x5c);
-  let length = escape < 0 ? near.length : escape;
-  while (length > 0 && isContinuation(body[at + length])) length -= 1;
-  return length;
+/** The end of the last character that is written wholly between `at`, where one begins, and `wanted`. */
+function wholeCharacters(body: Buffer, at: number, wanted: number, end: number): number {
+  let stop = Math.min(wanted, at + mostDecoded);
+  if (stop >= end) return end;
+  while (stop > at && isContinuation(body[stop])) stop -= 1;
+  for (let last = stop - 1; last >= Math.max(at, stop - longestEscape); last -= 1) {
+    if (body[last] !== 0x5c) continue;
+    let first = last;
+    while (first > at && body[first - 1] === 0x5c) first -= 1;
+    // Of an even number each second one is the end of an escape.
+    return (last - first) % 2 === 0 ? last : stop;
+  }
+  return stop;
 }
 
-/** UTF-16 units that bytes without escapes are: one for each character, and two for those of four bytes. */
-function charactersIn(body: Buffer, start: number, end: number): number {
-  if (isAscii(body.subarray(start, end))) return end - start;
-  let units = 0;
-  for (let at = start; at < end; at += 1) {
-    const byte = body[at] ?? 0;
-    if (!isContinuation(byte)) units += byte >= 0xf0 ? 2 : 1;
+/** UTF-16 units that the bytes mean, counted natively; undefined where they are no JSON. */
+function unitsIn(body: Buffer, start: number, end: number): number | undefined {
+  const written = body.toString('utf8', start, end);
+  if (!written.includes('\\')) return written.length;
+  try {
+    return (JSON.parse(`"${written}"`) as string).length;
+  } catch {
+    return undefined;
   }
-  return units;
 }
 
 function isContinuation(byte = 0): boolean {
