@@ -94,7 +94,9 @@ function roleChanges(
 ): LostHere[] {
   const isLost = (path: JsonPath): boolean =>
     lost.texts.some((text) => formatPath(text.path) === formatPath(path));
-  const kept = messages.filter((message) => instructs(message) && !isLost(message.contentPath));
+  const kept = messages.filter(
+    (message) => instructs(message) && message.value['content'] !== undefined && !isLost(message.contentPath),
+  );
   const [, second] = kept;
   const developer = kept.find(({ role }) => role === 'developer');
   const isMerged = second !== undefined && reading?.mergesInstructions === true;

@@ -85,8 +85,11 @@ function knownParts(
   const gone = new Set(tools.map(({ path }) => formatPath(path)));
   return toolParts(request)
     .filter(({ path }) => !gone.has(formatPath(path)))
-    .flatMap(({ fields }) => fields.filter(({ keyword }) => dropped.has(keyword)))
-    .map(({ keyword, path }) => ({ what: keyword, path }));
+    .flatMap(({ fields, members }) => [
+      ...fields.map(({ keyword, path }) => ({ what: keyword, path })),
+      ...members.map(({ path }) => ({ what: 'tool-member', path })),
+    ])
+    .filter(({ what }) => dropped.has(what));
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -99,15 +102,20 @@ function partsOf(parts: readonly LostToolPart[]): Finding[] {
   return grouped(parts, ({ what }) => what).map(([what, [first, ...others]]) => {
     const field = formatPath(first.path);
     const more = others.length === 0 ? '' : ` and ${others.length} more like it`;
+    const who =
+      what === 'tool-member'
+        ? 'The engine gives the template only name, description and parameters of a tool'
+        : `The template leaves out ${words[what] ?? `${what} of tool schemas`}`;
     return {
       kind: 'tools-dropped',
-      cause: what in words ? what : 'schema-field',
+      cause: what === 'tool-member' || what in words ? what : 'schema-field',
       fact: `schema:${what}`,
       severity: 'info',
-      culprit: 'template',
+      // llama.cpp's common_chat_tools_parse_oaicompat and vLLM's FunctionDefinition keep these three.
+      culprit: what === 'tool-member' ? 'engine' : 'template',
       promptIndex: 0,
       field,
-      message: `The template leaves out ${words[what] ?? `${what} of tool schemas`}: ${field}${more} is not in the prompt.`,
+      message: `${who}: ${field}${more} is not in the prompt.`,
       advice: 'Say what the model must know of it in the description of the tool.',
     };
   });

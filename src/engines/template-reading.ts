@@ -46,6 +46,7 @@ const tool = {
       required: ['weirvalue'],
       $defs: { Weirdefinition: { type: 'object', properties: { weirdefined: { type: 'string' } } } },
     },
+    return: { type: 'string', description: 'Weirdescription of what it returns.' },
   },
 };
 

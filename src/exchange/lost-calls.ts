@@ -1,5 +1,5 @@
 /** Which calls that the conversation holds are not in its prompt, each looked for between the texts around it. */
-import { outside, type PlacedTexts } from './placed-texts.ts';
+import { isAnchor, outside, type PlacedTexts } from './placed-texts.ts';
 import { jsonTexts, type CallPart, type MessageParts } from './prompt-parts.ts';
 import type { JsonPath } from './request.ts';
 import { holdsBeginning, holdsName, leastTold, type Found } from './written-forms.ts';
@@ -22,9 +22,10 @@ export function callGaps(
   { texts }: PlacedTexts,
   rendered: string,
 ): CallGap[] {
+  // A short result, such as "1", may have been found inside the call that it is of, and would cut it off.
   const inTurns = texts.filter(
     ({ part, place }) =>
-      place !== undefined && part.sort !== 'instructions' && part.sort !== 'later-instructions',
+      isAnchor(place) && part.sort !== 'instructions' && part.sort !== 'later-instructions',
   );
   let at = 0;
   let start = 0;

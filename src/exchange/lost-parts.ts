@@ -54,14 +54,14 @@ function lostOfTools(
     toolCount: tools.length,
     toolParts: lostToolParts(
       tools.filter((_, index) => isThere[index]),
-      where.all,
+      where,
     ),
   };
 }
 
 function betweenOf(ranges: PlacedTexts['ranges'], gaps: readonly CallGap[], rendered: string): Between {
   const all = outside(rendered, ranges);
-  if (gaps.length === 0) return { all, withoutCalls: all };
+  if (gaps.length === 0) return { rendered, all, withoutCalls: all };
   const both = [...ranges, ...gaps].toSorted((a, b) => a.start - b.start);
-  return { all, withoutCalls: outside(rendered, both) };
+  return { rendered, all, withoutCalls: outside(rendered, both) };
 }

@@ -2,7 +2,7 @@
 import { OrderedSearch } from './ordered-search.ts';
 import { jsonTexts, type MessageParts } from './prompt-parts.ts';
 import type { JsonPath } from './request.ts';
-import type { SchemaField, ToolParts } from './tool-parts.ts';
+import type { NamedPart, SchemaField, ToolParts } from './tool-parts.ts';
 import {
   beginningForms,
   countName,
@@ -19,13 +19,15 @@ export interface LostTool {
 
 /** A single part of a tool that is there. */
 export interface LostToolPart {
-  /** `tool-description`, `property`, `property-description`, or a schema's keyword. */
+  /** `tool-description`, `tool-member`, `property`, `property-description`, or a schema's keyword. */
   readonly what: string;
   readonly path: JsonPath;
 }
 
 /** Where tools are looked for. */
 export interface Between {
+  /** The whole prompt. */
+  readonly rendered: string;
   /** All that is no text of a message. */
   readonly all: string;
   /** The same without the places where calls stand. */
@@ -82,10 +84,14 @@ const leastDescription = 12;
 const mostReads = 8;
 const freeCharacters = 1_000_000;
 
-export function lostToolParts(tools: readonly ToolParts[], where: string): LostToolPart[] {
+export function lostToolParts(
+  tools: readonly ToolParts[],
+  { all: where, rendered }: Between,
+): LostToolPart[] {
   const lost: LostToolPart[] = [];
   let work = 0;
   const everywhere = new OrderedSearch(where);
+  const inPrompt = new OrderedSearch(rendered);
   for (const [tool, block] of blocksOf(tools, where)) {
     const look = (what: string, path: JsonPath, holds: (search: OrderedSearch) => boolean): boolean => {
       if (holds(block)) return true;
@@ -95,16 +101,20 @@ export function lostToolParts(tools: readonly ToolParts[], where: string): LostT
       lost.push({ what, path });
       return false;
     };
-    const { description, properties, fields } = tool;
+    // A message that says the same as a description may have been found in its place.
+    const isDescribed = ({ text }: NamedPart, search: OrderedSearch): boolean =>
+      holdsDescription(text, search) || (search === everywhere && holdsDescription(text, inPrompt));
+    const { description, properties, fields, members } = tool;
     if (description !== undefined)
-      look('tool-description', description.path, (search) => holdsDescription(description.text, search));
+      look('tool-description', description.path, (search) => isDescribed(description, search));
     for (const property of properties) {
       const forms = writtenForms(property.text);
       const isThere = look('property', property.path, (search) => search.holds(forms));
       const said = property.description;
       if (isThere && said !== undefined)
-        look('property-description', said.path, (search) => holdsDescription(said.text, search));
+        look('property-description', said.path, (search) => isDescribed(said, search));
     }
+    for (const member of members) look('tool-member', member.path, (search) => holdsMember(member, search));
     for (const field of fields) look(field.keyword, field.path, (search) => holdsField(field, search));
     if (work > mostReads * where.length + freeCharacters) break;
   }
@@ -136,8 +146,12 @@ function holdsDescription(text: string, search: OrderedSearch): boolean {
 }
 
 /** By its own name, or by what it says; true also where nothing of it could be told from the rest. */
-function holdsField({ keyword, value }: SchemaField, search: OrderedSearch): boolean {
-  if (search.holds([keyword])) return true;
+function holdsField(field: SchemaField, search: OrderedSearch): boolean {
+  return search.holds([field.keyword]) || holdsMember(field, search);
+}
+
+/** By what it says alone: descriptions are full of words like `return`. */
+function holdsMember({ value }: SchemaField, search: OrderedSearch): boolean {
   const texts = typeof value === 'number' ? [String(value)] : jsonTexts(value);
   const told = texts.filter((text) => text.trim().length >= leastTold && !schemaWords.has(text));
   return told.length === 0 || told.some((text) => search.holds(beginningForms(text)));

@@ -223,9 +223,12 @@ function holdsWord(text: string, rendered: string): boolean {
 
 /** In the order of the prompt. A short text may have been found inside a tool, which must not lose it. */
 function rangesOf(texts: readonly PlacedText[]): readonly Found[] {
-  return texts
-    .flatMap(({ place }) => (place !== undefined && place.end - place.start >= leastAnchor ? [place] : []))
-    .toSorted((a, b) => a.start - b.start);
+  return texts.flatMap(({ place }) => (isAnchor(place) ? [place] : [])).toSorted((a, b) => a.start - b.start);
+}
+
+/** True where the text is long enough to stand nowhere by chance. */
+export function isAnchor(place: Found | undefined): place is Found {
+  return place !== undefined && place.end - place.start >= leastAnchor;
 }
 
 /** What the text has outside the ranges, which are in order and may overlap. */

@@ -25,8 +25,7 @@ export function plainTexts(messages: readonly ChatMessage[], rendered: string): 
     if (needle === '') continue;
     const usual = markup.get(role);
     let start = from + (usual ?? 0);
-    // Slices are compared natively, which `startsWith` does not do.
-    if (usual === undefined || rendered.slice(start, start + needle.length) !== needle) {
+    if (usual === undefined || !rendered.startsWith(needle, start)) {
       let way = rendered.slice(from, from + reach + needle.length).indexOf(needle);
       if (way < 0 && needle.length >= leastAnchor && far < mostFar) {
         far += 1;

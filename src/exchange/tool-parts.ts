@@ -30,6 +30,8 @@ export interface ToolParts {
   /** Those of the first level. */
   readonly properties: readonly ToolProperty[];
   readonly fields: readonly SchemaField[];
+  /** What else the definition says, e.g. `return`, which Hugging Face's tool schemas have. */
+  readonly members: readonly SchemaField[];
 }
 
 /** Fields that structure a schema, or are for a validator and not for a model. */
@@ -44,6 +46,9 @@ const structure = new Set([
   'strict',
   'type',
 ]);
+
+/** Of a function's definition: told apart from what else it says, or for the engine and not for a model. */
+const definitionMembers = new Set(['name', 'description', 'parameters', 'input_schema', 'strict', 'type']);
 
 /** Tools with a name, in order. */
 export function toolParts({ tools, json }: ChatRequest): readonly ToolParts[] {
@@ -72,8 +77,16 @@ function toolAt(tool: Json, path: JsonPath, unread: boolean): ToolParts[] {
       ...(description && { description }),
       properties: isObject(schema) ? propertiesOf(schema, schemaPath) : [],
       fields: isObject(schema) ? fieldsOf(schema, schemaPath) : [],
+      // A tool without a definition of its own has members that are for the engine, e.g. `cache_control`.
+      members: isObject(inner) ? membersOf(inner, at) : [],
     },
   ];
+}
+
+function membersOf(definition: JsonObject, path: JsonPath): SchemaField[] {
+  return Object.entries(definition)
+    .filter(([keyword, value]) => !definitionMembers.has(keyword) && value !== null)
+    .map(([keyword, value]) => ({ keyword, value, path: [...path, keyword] }));
 }
 
 function propertiesOf(schema: JsonObject, path: JsonPath): ToolProperty[] {

@@ -22,6 +22,15 @@ const schema: JsonObject = {
 };
 const weather = tool('get_weather');
 const time = tool('get_time');
+const returning: JsonObject = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'Calls get_weather for a city.',
+    parameters: schema,
+    return: { type: 'string', description: 'The weather in words.' },
+  },
+};
 const written = (...tools: readonly JsonObject[]): string =>
   turn('system', tools.map((one) => JSON.stringify(one)).join('\n'));
 const question: JsonObject = { role: 'user', content: 'What is the weather in Lisbon?' };
@@ -70,6 +79,10 @@ testDetector(toolsDropped, {
   clean: [
     { name: 'no tools', exchange: chat([], asked + ask) },
     { name: 'tools as JSON', exchange: chat([weather, time], written(weather, time) + asked + ask) },
+    {
+      name: 'a definition with more than three members, written whole',
+      exchange: chat([returning], written(returning) + asked + ask),
+    },
     { name: 'tools in another order', exchange: chat([weather, time], written(time, weather) + asked + ask) },
     { name: 'tools behind the question', exchange: chat([weather], asked + written(weather) + ask) },
     { name: 'tools as types and comments', exchange: chat([weather], asTypes + asked + ask) },
@@ -206,6 +219,19 @@ testDetector(toolsDropped, {
         facts: factsOf.forgetful,
       },
       findings: [{ cause: 'schema-field', severity: 'info', fact: 'schema:minLength' }],
+    },
+    {
+      name: "what a definition says beside name, description and parameters, though another text has the member's name",
+      exchange: chat([returning], turn('system', JSON.stringify(weather)) + asked + ask),
+      findings: [
+        {
+          cause: 'tool-member',
+          severity: 'info',
+          culprit: 'engine',
+          fact: 'schema:tool-member',
+          field: 'tools[0].function.return',
+        },
+      ],
     },
     {
       name: 'descriptions and properties, as facts of the model',

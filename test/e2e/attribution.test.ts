@@ -154,10 +154,13 @@ describe('the repair', { skip }, () => {
       const turns = changing(route, options).slice(0, 3);
       const kept = await converse(t, strict('keep'), turns);
       const frozen = await converse(t, strict('freeze'), turns);
-      assert.deepEqual(said(frozen), [clean, mended, mended]);
+      // Instructions in blocks are a developer's there, which the template writes as the system's: told once.
+      const isDeveloper = route === 'responses' && options.inline !== true;
+      const first = { ...clean, findings: isDeveloper ? 'content-lost;developer-as-system' : null };
+      assert.deepEqual(said(frozen), [first, mended, mended]);
       assert.equal(frozen.saved, kept.computed - frozen.computed);
       const cut = await converse(t, strict('cut'), turns);
-      assert.deepEqual(said(cut), [{ ...clean, action: 'rewrite' }, mended, mended]);
+      assert.deepEqual(said(cut), [{ ...first, action: 'rewrite' }, mended, mended]);
       assert.ok(cut.computed < frozen.computed);
     });
   }

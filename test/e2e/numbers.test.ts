@@ -62,7 +62,7 @@ describe('numbers of Qwen3', { skip }, () => {
     const extended = await chat(proxied, { messages: Q, tools: [extra] });
     const { oneTool } = expected;
     assert.deepEqual([promptTokens(plain), promptTokens(extended)], [oneTool.plain, oneTool.withReturn]);
-    assert.deepEqual(extended.said, clean);
+    assert.deepEqual([plain.said, extended.said], [clean, { ...clean, findings: oneTool.found }]);
     await settled(proxied, 2);
     const both = oneTool.plain + oneTool.withReturn;
     assert.equal(await proxied.metric('tokenweir_prompt_tokens_total'), both);

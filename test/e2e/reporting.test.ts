@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { withBos } from '../support/byte-models.ts';
-import { assertHas, chat, complete, learnt, send, settled } from '../support/exchanges.ts';
+import { assertHas, chat, complete, eventually, learnt, send, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 
@@ -138,7 +138,11 @@ describe('the text of a prompt', { skip }, () => {
     for (const body of bodies) await chat(proxied, body);
     await settled(proxied, 3);
     const textsOf = async (kind: string): Promise<(string | undefined)[]> => {
-      const found = (await proxied.findings()).find((finding) => finding['kind'] === kind);
+      const byKind = async (): Promise<Readonly<Record<string, unknown>> | undefined> =>
+        (await proxied.findings()).find((finding) => finding['kind'] === kind);
+      // It is told once the engine has said what its ids stand for.
+      await eventually(async () => (await byKind()) !== undefined, `${kind} is told`);
+      const found = await byKind();
       return [found?.['window'], found?.['ancestorWindow']].map((window) =>
         (window as { pieces: { text: string }[] } | undefined)?.pieces.map(({ text }) => text).join(''),
       );

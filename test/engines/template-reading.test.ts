@@ -12,7 +12,7 @@ import { context, openAdapter } from './engine-under-test.ts';
 const expected: Readonly<Record<string, Partial<TemplateReading>>> = {
   'Qwen-Qwen3-0.6B': {
     dropped: ['reasoning'],
-    droppedFields: [],
+    droppedFields: ['tool-member'],
     mergesInstructions: false,
     developerAsSystem: true,
     reasoningMembers: ['reasoning_content'],
@@ -41,9 +41,10 @@ const expected: Readonly<Record<string, Partial<TemplateReading>>> = {
       'minimum',
       'pattern',
       'title',
+      'tool-member',
     ],
   },
-  'poolside-Laguna-S-2.1': { dropped: [], droppedFields: [] },
+  'poolside-Laguna-S-2.1': { dropped: [], droppedFields: ['tool-member'] },
 };
 
 const found = await publishedTemplates();
