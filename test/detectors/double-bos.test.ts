@@ -348,6 +348,17 @@ testDetector(doubleBos, {
       repairedIds: [[1, 2151]],
     },
     {
+      name: 'the same with another behind white space, which a template that trims would put in its place',
+      exchange: {
+        route: 'chat',
+        body: { messages: [{ role: 'user', content: '<s> <s>Hi' }] },
+        facts: factsOf.bare,
+        ids: [[1, 1, 32, 1, 2151]],
+        text: '<s> <s>Hi',
+      },
+      findings: [{ cause: 'literal', culprit: 'client', field: 'messages[0].content' }],
+    },
+    {
       name: 'the same, known by the head alone',
       exchange: {
         route: 'chat',

@@ -124,6 +124,9 @@ export function bosOfChat(
           );
     if (atHead) {
       const others = count - copies;
+      const rest = content.slice(copies * bos.text.length).trimStart();
+      // Of nothing else an empty message would be left; and a template that trims would put the next one there.
+      const isExact = rest !== '' && !rest.startsWith(bos.text);
       return {
         cause: 'literal',
         culprit: 'client',
@@ -131,7 +134,9 @@ export function bosOfChat(
         evidence: `the first message starts with ${bos.text}, and the template puts it at the very start`,
         advice: `Leave ${bos.text} out of the message.`,
         edits:
-          others < 0 || others > 1 ? [] : cuts(request.body, [{ path, copies }], bos, others === 0 ? 1 : 0),
+          others < 0 || others > 1 || !isExact
+            ? []
+            : cuts(request.body, [{ path, copies }], bos, others === 0 ? 1 : 0),
       };
     }
   }
