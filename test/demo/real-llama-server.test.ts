@@ -194,7 +194,7 @@ describe('the demo engine and a real llama-server with its vocabulary', { skip: 
     for (const [path, body] of generations) {
       const [ours, theirs] = [
         await demo.ask(path, body),
-        (await (await post(path, body)).json()) as JsonObject,
+        (await (await post(path, { ...body, ...steady })).json()) as JsonObject,
       ];
       const name = `${path} ${JSON.stringify(body)}`;
       assert.deepEqual(shapeOf(ours), shapeOf(theirs), name);
