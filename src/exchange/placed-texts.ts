@@ -27,7 +27,7 @@ export interface PlacedTexts {
 }
 
 /** A shorter text stands in other texts, and in markup, by chance. */
-const leastAnchor = 12;
+export const leastAnchor = 12;
 /** A shorter run may be a flag that the template reads and takes out, as some do. */
 const leastRun = 200;
 /** How far behind the text before it the scan looks for the next one, beyond its length. */

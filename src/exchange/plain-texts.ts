@@ -2,13 +2,12 @@
  * The short way for what most conversations are: messages of one text each, which the prompt holds as they were sent, one
  * behind another. Where that is so nothing of them is lost; where it is not, nothing is said.
  */
+import { leastAnchor } from './placed-texts.ts';
 import type { ChatMessage } from './request.ts';
 import { placeOf, type Found } from './written-forms.ts';
 
 /** What stands between two texts is markup, most often the same for the same role. */
 const reach = 4096;
-/** A shorter text stands in other texts, and in markup, by chance. */
-const leastAnchor = 12;
 /** Longer ways, as over the tools of a system message. */
 const mostFar = 4;
 
