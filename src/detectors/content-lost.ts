@@ -10,6 +10,7 @@ import { formatPath } from '../exchange/json-path.ts';
 import type { LostParts } from '../exchange/lost-parts.ts';
 import type { LostText } from '../exchange/lost-texts.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
+import { isReasoning } from '../exchange/prompt-parts.ts';
 import type { ChatRequest, JsonPath } from '../exchange/request.ts';
 import { instructs } from '../exchange/system-text.ts';
 
@@ -61,7 +62,7 @@ const knownRoles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 
 function lossOfText(text: LostText, reading: TemplateReading | undefined): Omit<LostHere, 'path'> {
   const { sort, missing, alone, role, member } = text;
   const [characters] = missing ?? [];
-  if (sort === 'reasoning' || sort === 'loop-reasoning') {
+  if (isReasoning(sort)) {
     return isUnread(text, reading) ? { loss: 'unread-reasoning' } : { loss: 'reasoning', fact: sort };
   }
   // Beside a text that was read it may be a note of the client's own; without one the message says nothing.

@@ -16,14 +16,14 @@ export const prefixBreak: Detector = {
   need: 'session',
   severity: 'warning',
   repairs: false,
-  detect({ session, request, prompts }) {
+  detect({ session, request, prompts, facts }) {
     if (session?.ancestor === undefined || session.branches || request === undefined) return [];
     const { ancestor, commonTokens: position } = session;
     const lostTokens = ancestor.ids.length - position;
     if (lostTokens <= 0) return [];
     const read = prompts[0];
     const tokens = read?.known === true ? read : undefined;
-    const named = nameBreak(session, ancestor, request, tokens, position);
+    const named = nameBreak(session, ancestor, { request, tokens, reading: facts?.reading }, position);
     const field = named.cause === 'salt-changed' ? 'cache_salt' : fieldOf(named, request);
     const at = field === undefined ? '' : ` (${field})`;
     return [
@@ -49,7 +49,8 @@ function whatIsLost({ commonTokens, saltChanged }: SessionMatch, before: number)
     : `The ids leave the earlier turn's after ${commonTokens} of its ${before}, so ${before - commonTokens} can't be reused`;
 }
 
-function fieldOf({ change }: NamedBreak, request: GenerationRequest): string | undefined {
+function fieldOf({ change, left }: NamedBreak, request: GenerationRequest): string | undefined {
+  if (left !== undefined) return formatPath(left);
   if (change === undefined) return undefined;
   if (request.kind !== 'chat') return 'prompt';
   const path = existing(chatPath(change, request) ?? [], request.json);

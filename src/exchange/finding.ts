@@ -41,6 +41,7 @@ export const breakCauses = [
   'empty-think-tail',
   'history-edited',
   'history-truncated',
+  'reasoning-dropped',
   'retokenised',
   'salt-changed',
   'tools-changed',

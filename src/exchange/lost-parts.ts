@@ -22,7 +22,18 @@ export interface LostParts {
   readonly toolParts: readonly LostToolPart[];
 }
 
+const known = new WeakMap<ChatRequest, { readonly rendered: string; readonly lost: LostParts }>();
+
+/** Looked for once, whoever asks. */
 export function lostParts(request: ChatRequest, rendered: string): LostParts {
+  const before = known.get(request);
+  if (before?.rendered === rendered) return before.lost;
+  const lost = findLostParts(request, rendered);
+  known.set(request, { rendered, lost });
+  return lost;
+}
+
+function findLostParts(request: ChatRequest, rendered: string): LostParts {
   const plain = plainTexts(request.messages, rendered);
   if (plain !== undefined) {
     return { ...nothing, ...lostOfTools(request, [], () => betweenOf(plain, [], rendered)) };

@@ -6,6 +6,8 @@ import type { Found } from './written-forms.ts';
 
 export interface LostText {
   readonly sort: TextSort;
+  /** Index of its message. */
+  readonly message: number;
   readonly path: JsonPath;
   readonly member: string;
   readonly role: string;
@@ -25,7 +27,7 @@ export function lostTexts(messages: readonly MessageParts[], texts: readonly Pla
     const role = messages[message]?.role ?? '';
     const shift = part.text.length - part.text.trimStart().length;
     const runs = missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
-    return [{ sort, path, member, role, alone, ...(state === 'cut' && { missing: runs }) }];
+    return [{ sort, message, path, member, role, alone, ...(state === 'cut' && { missing: runs }) }];
   });
 }
 

@@ -3,7 +3,7 @@
  * order; the rest is looked for between its neighbours, and only then everywhere, with bounded work.
  */
 import { parseJson } from './body-reader.ts';
-import { jsonTexts, type MessageParts, type TextPart } from './prompt-parts.ts';
+import { isReasoning, jsonTexts, type MessageParts, type TextPart } from './prompt-parts.ts';
 import { findForm, missingRuns, placeOf, writtenForms, type Found } from './written-forms.ts';
 
 export interface PlacedText {
@@ -137,7 +137,7 @@ class Placing {
 
   #everywhere(part: TextPart): PlacedState {
     // Where reasoning stands is known, if it is kept.
-    if (part.sort === 'reasoning' || part.sort === 'loop-reasoning') return { state: 'lost', missing: [] };
+    if (isReasoning(part.sort)) return { state: 'lost', missing: [] };
     if (this.#isSpent(this.#rendered.length)) return { state: 'unknown', missing: [] };
     const forms = writtenForms(part.text);
     const place = findForm(forms, this.#rendered);

@@ -23,6 +23,10 @@ export type TextSort =
   | 'other-role'
   | 'unread';
 
+export function isReasoning(sort: TextSort): boolean {
+  return sort === 'reasoning' || sort === 'loop-reasoning';
+}
+
 export interface TextPart {
   readonly sort: TextSort;
   readonly text: string;

@@ -47,6 +47,11 @@ export interface Turn {
   readonly digest?: RequestDigest;
   /** Length in tokens of the generation prompt and think tail at the end of `ids`. */
   readonly tail: { readonly generationPrompt: number; readonly think: number };
+  /**
+   * Which of the digest's messages have reasoning that the prompt did not hold; absent where the prompt's text was not
+   * known.
+   */
+  readonly lostReasoning?: readonly number[];
   /** The order in which the requests arrived at the store; a turn never replaces a later one. */
   readonly sequence: number;
   /** The attribution line that the engine was fed, as written in the body; absent if there was none. Never leaves. */

@@ -83,6 +83,7 @@ export const causeCulprits: Readonly<Record<BreakCause, readonly Culprit[]>> = {
   'empty-think-tail': ['template'],
   'history-edited': ['client'],
   'history-truncated': ['client'],
+  'reasoning-dropped': ['template'],
   retokenised: ['template'],
   'salt-changed': ['client'],
   'tools-changed': ['client'],

@@ -67,15 +67,16 @@ export class SessionMemory {
   async remember(exchange: Exchange): Promise<void> {
     const query = this.#queries.get(exchange);
     const known = onlyPrompt(exchange);
-    const { session, facts, reply } = exchange;
-    if (query === undefined || known === undefined || session === undefined || facts === undefined) return;
+    const { request, session, facts, reply } = exchange;
+    if (query === undefined || known === undefined || request === undefined) return;
+    if (session === undefined || facts === undefined) return;
     const generated = reply?.choices.length === 1 ? reply.choices[0]?.generatedIds : undefined;
     if (this.#remembered.has(exchange) && generated === undefined) return;
     if (!this.#remembered.has(exchange)) this.#options.onTurn?.(exchange);
     this.#remembered.add(exchange);
     const { salt } = query;
     const turn = {
-      ...turnOf(session, known, facts, generated),
+      ...turnOf(session, request, known, facts, generated),
       ...attributionOf(exchange),
       ...(salt !== undefined && { salt }),
     };

@@ -9,6 +9,7 @@ const turnObjectBytes = 320;
 const linesObjectBytes = 480;
 const stringBytes = 32;
 const sentObjectBytes = 48;
+const arrayBytes = 32;
 
 /** A session's object, its name, its place in the store's map, and a bucket of its own. */
 export const sessionOverheadBytes = 1000;
@@ -17,13 +18,15 @@ export const sessionOverheadBytes = 1000;
  * Bytes that a turn keeps alive, overhead included. Digests of a system prompt are counted for each turn, though turns
  * share them for as long as the prompt stays the same.
  */
-export function turnBytes({ ids, generated, digest, attributionLine, sent, salt }: Turn): number {
+export function turnBytes(turn: Turn): number {
+  const { ids, generated, digest, lostReasoning, attributionLine, sent, salt } = turn;
   return (
     turnObjectBytes +
     2 * typedArrayBytes +
     ids.byteLength +
     generated.byteLength +
     (digest ? digestBytes(digest) : 0) +
+    (lostReasoning === undefined ? 0 : arrayBytes + 8 * lostReasoning.length) +
     (salt === undefined ? 0 : digestStringBytes) +
     (attributionLine === undefined ? 0 : stringBytes + 2 * attributionLine.length) +
     (sent ? sentObjectBytes + typedArrayBytes + sent.head.byteLength : 0)

@@ -1,5 +1,6 @@
 /** Makes the two ends of a session's memory: what a prompt looks for, and what is kept of it afterwards. Pure. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
+import { lostReasoning } from '../exchange/lost-reasoning.ts';
 import type { GenerationRequest } from '../exchange/request.ts';
 import type { RequestDigest, SessionMatch, Turn } from '../exchange/session-match.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
@@ -29,14 +30,17 @@ export function saltOf(
 /** @param generated ids that followed the prompt, where the reply carried them. */
 export function turnOf(
   match: SessionMatch,
+  request: GenerationRequest,
   tokens: KnownTokens,
   facts: ModelFacts,
   generated: readonly number[] = [],
 ): Turn {
+  const isShown = request.kind === 'chat' && tokens.text !== undefined;
   return {
     ids: tokens.ids,
     generated: Uint32Array.from(generated),
     ...(match.digest && { digest: match.digest }),
+    ...(isShown && { lostReasoning: lostReasoning(request, tokens.text).map(({ turn }) => turn) }),
     tail: tailOf(tokens, facts),
     sequence: match.sequence,
   };

@@ -174,22 +174,6 @@ describe('prefix-break: causes', () => {
     );
   });
 
-  it('blames the template where the client only went on', async () => {
-    const withReasoning = { role: 'assistant', content: '4.', reasoning_content: 'Two and two make four.' };
-    const call = {
-      role: 'assistant',
-      content: '',
-      reasoning_content: 'I look it up.',
-      tool_calls: [{ type: 'function', function: { name: 'get_time', arguments: { city: 'Oslo' } } }],
-    };
-    const loop = [system, user('What time is it?'), call, { role: 'tool', content: '10:00' }];
-    const finding = await onlyFinding(
-      { messages: loop, tools: [getTime] },
-      { messages: [...loop, withReasoning, user('And in Rome?')], tools: [getTime] },
-    );
-    assert.deepEqual([finding.cause, finding.culprit, finding.severity], ['unknown', 'template', 'warning']);
-  });
-
   it('does not blame a change that stands before the break and is not seen in the ids', async () => {
     const conversations = new Conversations();
     const rendered = (answer: string): string =>

@@ -118,7 +118,7 @@ export class Conversations {
     exchange.session = match;
     const remember = (): void => {
       this.store.remember(query, match, {
-        ...turnOf(match, tokens, facts),
+        ...turnOf(match, exchange.request!, tokens, facts),
         ...(salt !== undefined && { salt }),
       });
     };

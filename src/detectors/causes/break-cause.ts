@@ -1,9 +1,11 @@
 /** Names the cause of a prefix break: the prompt's own tail, a change of the client's, or neither. */
 import type { BreakCause, Culprit, Severity } from '../../exchange/finding.ts';
-import type { GenerationRequest } from '../../exchange/request.ts';
+import type { TemplateReading } from '../../exchange/model-facts.ts';
+import type { GenerationRequest, JsonPath } from '../../exchange/request.ts';
 import type { SessionMatch, Turn } from '../../exchange/session-match.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import { clientChanges, type ClientChange } from './client-change.ts';
+import { droppedReasoning } from './dropped-reasoning.ts';
 import { breakRange, renderedPlace } from './rendered-place.ts';
 
 export interface NamedBreak {
@@ -12,6 +14,16 @@ export interface NamedBreak {
   readonly culprit: Culprit;
   /** The client's change that the break comes from; absent where it is not the client's. */
   readonly change?: ClientChange;
+  /** The part of the request that the template left out; absent where it did not. */
+  readonly left?: JsonPath;
+}
+
+/** The prompt that leaves its ancestor. */
+export interface BrokenPrompt {
+  readonly request: GenerationRequest;
+  readonly tokens: KnownTokens | undefined;
+  /** What its template was seen to leave out. */
+  readonly reading: TemplateReading | undefined;
 }
 
 /** Ids at the end of a text that ordinary tokenization may join with what follows it. */
@@ -21,8 +33,7 @@ const joinableIds = 4;
 export function nameBreak(
   match: SessionMatch,
   ancestor: Turn,
-  request: GenerationRequest,
-  tokens: KnownTokens | undefined,
+  { request, tokens, reading }: BrokenPrompt,
   position: number,
 ): NamedBreak {
   if (match.saltChanged === true) return { cause: 'salt-changed', severity: 'warning', culprit: 'client' };
@@ -33,6 +44,13 @@ export function nameBreak(
   }
   const inTail = tailCause(ancestor, position);
   if (inTail !== undefined) return { cause: inTail, severity: 'info', culprit: 'template' };
+  const dropped = tokens && droppedReasoning(match, ancestor, request, tokens, position);
+  if (dropped !== undefined) {
+    const { isEarlier, path } = dropped;
+    const isMeant = isEarlier && (reading === undefined || reading.dropped.includes('reasoning'));
+    const severity = isMeant ? 'info' : 'warning';
+    return { cause: 'reasoning-dropped', severity, culprit: 'template', left: path };
+  }
   const changes =
     ancestor.digest && match.digest ? clientChanges(ancestor.digest, match.digest, match.commonMessages) : [];
   const change = changeAt(changes, request, tokens, position);

@@ -8,6 +8,7 @@ const evidence: Record<BreakCause, string> = {
     'the template ended the earlier prompt with an empty think block, and leaves it out of the history',
   'history-edited': 'a message that was sent before came back changed',
   'history-truncated': 'the reply to the earlier turn is not in the history',
+  'reasoning-dropped': 'the template leaves out reasoning that the earlier prompt held',
   retokenised: "the earlier prompt's end is tokenized otherwise together with what follows it",
   'salt-changed': 'the request has another cache_salt, and nothing is reused across salts',
   'tools-changed': 'the tools are not the same',
@@ -27,6 +28,8 @@ const advice: Record<BreakCause, string> = {
     'The client should send back earlier messages as it sent them, and put what changes (reminders, documents, memory) into the newest message.',
   'history-truncated':
     'The client should send the reply back too, also an empty one; where it was given up on purpose there is nothing to do.',
+  'reasoning-dropped':
+    'Nothing is wrong with the client: most templates leave out the reasoning of earlier turns on purpose. Some can be told to keep it (chat_template_kwargs), which makes prompts longer.',
   retokenised: 'Nothing to do: a few tokens at the seam of two turns.',
   'salt-changed':
     'The client should keep one cache_salt for a conversation: one per tenant keeps tenants apart, one per request keeps every turn from its own cache.',

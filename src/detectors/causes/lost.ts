@@ -1,18 +1,11 @@
-/** What the rendered prompt of a chat has lost; found once for all detectors that ask. */
+/** What the rendered prompt of a chat has lost, for the detectors that tell of it. */
 import type { Exchange } from '../../exchange/exchange.ts';
 import { lostParts, type LostParts } from '../../exchange/lost-parts.ts';
-import type { GenerationRequest } from '../../exchange/request.ts';
-
-const known = new WeakMap<GenerationRequest, { readonly rendered: string; readonly lost: LostParts }>();
 
 /** Undefined for what is no chat, and where the prompt's text is not known. */
 export function lostOf({ request, prompts: [read] }: Exchange): LostParts | undefined {
   if (request?.kind !== 'chat' || read?.known !== true || read.text === undefined) return undefined;
-  const before = known.get(request);
-  if (before?.rendered === read.text) return before.lost;
-  const lost = lostParts(request, read.text);
-  known.set(request, { rendered: read.text, lost });
-  return lost;
+  return lostParts(request, read.text);
 }
 
 /** The items by what they have in common, in the order in which that comes first; no group is empty. */

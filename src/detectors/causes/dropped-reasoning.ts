@@ -1,0 +1,58 @@
+/**
+ * Whether a break comes from reasoning that the template wrote into the ancestor's prompt and leaves out now, as many do
+ * once the user asks again. The client sent the same in both.
+ */
+import { lostReasoning, type LostReasoning } from '../../exchange/lost-reasoning.ts';
+import { placeTexts } from '../../exchange/placed-texts.ts';
+import { isReasoning, promptParts } from '../../exchange/prompt-parts.ts';
+import type { ChatRequest, GenerationRequest } from '../../exchange/request.ts';
+import type { SessionMatch, Turn } from '../../exchange/session-match.ts';
+import { instructs } from '../../exchange/system-text.ts';
+import type { KnownTokens } from '../../exchange/token-read.ts';
+import { breakRange, type TextRange } from './rendered-place.ts';
+
+/** Undefined where the ids part elsewhere, or where it is not known what the ancestor's prompt held. */
+export function droppedReasoning(
+  { digest, commonMessages }: SessionMatch,
+  ancestor: Turn,
+  request: GenerationRequest,
+  tokens: KnownTokens,
+  position: number,
+): LostReasoning | undefined {
+  const { text } = tokens;
+  const before = ancestor.lostReasoning;
+  if (request.kind !== 'chat' || text === undefined || before === undefined) return undefined;
+  // Other template arguments may be what switched it off.
+  if (digest === undefined || digest.options !== ancestor.digest?.options) return undefined;
+  const range = breakRange(tokens, position);
+  if (range === undefined) return undefined;
+  const gone = lostReasoning(request, text).filter(
+    ({ turn }) => turn < commonMessages && !before.includes(turn),
+  );
+  if (gone.length === 0) return undefined;
+  const placeOf = reasoningPlaces(request, text);
+  return gone.find(({ message }) => {
+    const place = placeOf(message);
+    return place.start <= range.end && place.end >= range.start;
+  });
+}
+
+/** For a message, where its reasoning would stand: between the texts before it and what follows it. */
+function reasoningPlaces(request: ChatRequest, text: string): (message: number) => TextRange {
+  // Some templates move instructions behind what follows them.
+  const inTurns = placeTexts(promptParts(request), text).texts.flatMap(({ message, part, place }) => {
+    const given = request.messages[message];
+    return place === undefined || given === undefined || instructs(given) || isReasoning(part.sort)
+      ? []
+      : [{ message, ...place }];
+  });
+  return (message) => {
+    let start = 0;
+    let end = text.length;
+    for (const one of inTurns) {
+      if (one.message < message) start = Math.max(start, one.end);
+      else end = Math.min(end, one.start);
+    }
+    return { start, end };
+  };
+}
