@@ -1,8 +1,10 @@
 /** From an upstream's address to an engine that can be asked: the client and the adapters, tied together. */
 import type { EngineEvent } from '../exchange/engine-event.ts';
+import type { OracleName, OracleResult } from '../exchange/oracle.ts';
+
 import type { Engine } from './engine.ts';
 import { openEngine, type EngineKind } from './index.ts';
-import { OracleClient, type OracleName, type OracleResult } from './oracle-client.ts';
+import { OracleClient } from './oracle-client.ts';
 
 export interface ConnectOptions {
   readonly kind: EngineKind;

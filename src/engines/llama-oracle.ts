@@ -2,13 +2,14 @@
  * llama-server's helper endpoints as typed questions (engine-protocols, sections 2.4 to 2.6). In router mode every
  * question names the model and says `autoload=false`, so that asking never loads one.
  */
+import type { OracleName } from '../exchange/oracle.ts';
 import type { Json, JsonObject } from '../exchange/request.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 
 import { array, numbers, object, text } from './answer-values.ts';
 import type { AskContext, ServedModel, TokenizationView, TokenPiece } from './engine.ts';
 import { readProps, readServedModel, type LlamaProps } from './llama-props.ts';
-import type { OracleAnswer, OracleClient, OracleName } from './oracle-client.ts';
+import type { OracleAnswer, OracleClient } from './oracle-client.ts';
 import { OracleFailure } from './oracle-failure.ts';
 
 /** Between segments in one `/tokenize` call: integers of a mixed array come back as they are (measured on 0.7.0). */

@@ -5,28 +5,10 @@
 import { Agent, errors } from 'undici';
 
 import type { Json } from '../exchange/request.ts';
+import type { OracleName, OracleResult } from '../exchange/oracle.ts';
 import { unknown, type Unknown, type UnknownReason } from '../exchange/token-read.ts';
 
 import { CircuitBreaker } from './circuit-breaker.ts';
-
-/** Which question is asked; a metric label. */
-export const oracleNames = [
-  'health',
-  'props',
-  'models',
-  'apply-template',
-  'render',
-  'tokenize',
-  'detokenize',
-  'version',
-  'tokenizer-info',
-  'metrics',
-] as const;
-export type OracleName = (typeof oracleNames)[number];
-
-/** How a question ended; a metric label. */
-export const oracleResults = ['ok', 'refused', 'error', 'timeout', 'unreachable', 'breaker-open'] as const;
-export type OracleResult = (typeof oracleResults)[number];
 
 export type OracleAnswer =
   | { readonly known: true; readonly status: number; readonly json: Json }

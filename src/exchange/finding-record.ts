@@ -1,6 +1,6 @@
 /** A finding as it leaves the process: logs, the findings API, the inspector page. Never holds prompt text or raw ids. */
 import type { Action, Exchange } from './exchange.ts';
-import type { Culprit, Finding, FindingKind, Severity } from './finding.ts';
+import type { Finding } from './finding.ts';
 import type { RouteKind } from './route.ts';
 
 export const pieceClasses = [
@@ -32,7 +32,24 @@ export interface MaskedWindow {
   readonly pieces: readonly MaskedPiece[];
 }
 
-export interface FindingRecord {
+/** What of a finding may leave the process as it is. */
+type TellableFinding = Pick<
+  Finding,
+  | 'kind'
+  | 'cause'
+  | 'severity'
+  | 'culprit'
+  | 'promptIndex'
+  | 'tokens'
+  | 'lostTokens'
+  | 'savedTokens'
+  | 'field'
+  | 'characters'
+  | 'message'
+  | 'advice'
+>;
+
+export interface FindingRecord extends TellableFinding {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly requestId: string;
@@ -43,20 +60,6 @@ export interface FindingRecord {
   readonly client: string;
   /** Keyed pseudonym; absent where the request belongs to no session. */
   readonly session?: string;
-  readonly kind: FindingKind;
-  readonly cause?: string;
-  readonly severity: Severity;
-  readonly culprit: Culprit;
-  readonly promptIndex: number;
-  /** Token range, half open; absent where the fact has no place. */
-  readonly tokens?: { readonly start: number; readonly end: number };
-  readonly lostTokens?: number;
-  readonly savedTokens?: number;
-  readonly field?: string;
-  /** Where in that field's text, in UTF-16 units, half open. */
-  readonly characters?: { readonly start: number; readonly end: number };
-  readonly message: string;
-  readonly advice: string;
   readonly action: Action;
   readonly window?: MaskedWindow;
   /** The same place in the turn that the prompt was compared with; `prefix-break` only. */

@@ -1,7 +1,4 @@
-/**
- * Closed label sets that no noun owns. A label value outside its set must not compile: open sets make open series.
- * The sets of `engines/` are repeated here so that metrics stay below them; a drift test compares the two.
- */
+/** Closed label sets that no noun owns. A label value outside its set must not compile: open sets make open series. */
 import { changingFacts } from '../exchange/engine-event.ts';
 import type { BreakCause, Culprit, FindingKind, Severity } from '../exchange/finding.ts';
 import { routeKinds } from '../exchange/route.ts';
@@ -19,23 +16,6 @@ export type CountCheckResult = (typeof countCheckResults)[number];
 /** `whole` is the time from the body's last byte to the decision; it is not the sum of the others. */
 export const inspectionStages = ['read', 'ask', 'session', 'detect', 'decide', 'whole'] as const;
 export type InspectionStage = (typeof inspectionStages)[number];
-
-export const oracleNames = [
-  'health',
-  'props',
-  'models',
-  'apply-template',
-  'render',
-  'tokenize',
-  'detokenize',
-  'version',
-  'tokenizer-info',
-  'metrics',
-] as const;
-export type OracleName = (typeof oracleNames)[number];
-
-export const oracleResults = ['ok', 'refused', 'error', 'timeout', 'unreachable', 'breaker-open'] as const;
-export type OracleResult = (typeof oracleResults)[number];
 
 /** Where tokens came from: kept segments, the engine, or the sampled window that checks the kept ones. */
 export const tokenSources = ['cache', 'engine', 'check'] as const;

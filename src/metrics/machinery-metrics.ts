@@ -1,15 +1,8 @@
 /** What is measured of the proxy, the engine and the models whenever it happens. */
 import { engineEvents } from '../exchange/engine-event.ts';
+import { oracleNames, oracleResults } from '../exchange/oracle.ts';
 import { routeKinds } from '../exchange/route.ts';
-import {
-  evictionReasons,
-  factNames,
-  inspectionStages,
-  lookupSources,
-  oracleNames,
-  oracleResults,
-  tokenSources,
-} from './label-sets.ts';
+import { evictionReasons, factNames, inspectionStages, lookupSources, tokenSources } from './label-sets.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];

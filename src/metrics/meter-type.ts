@@ -2,6 +2,7 @@
 import type { EngineEventName } from '../exchange/engine-event.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { OracleName, OracleResult } from '../exchange/oracle.ts';
 import type { RouteKind } from '../exchange/route.ts';
 
 import type {
@@ -10,8 +11,6 @@ import type {
   FactName,
   InspectionStage,
   LookupSource,
-  OracleName,
-  OracleResult,
   TokenSource,
 } from './label-sets.ts';
 

@@ -5,6 +5,7 @@
 import { actions } from '../exchange/exchange.ts';
 import { engineEvents } from '../exchange/engine-event.ts';
 import { breakCauses, findingKinds } from '../exchange/finding.ts';
+import { oracleNames, oracleResults } from '../exchange/oracle.ts';
 import { outcomes } from '../exchange/reply.ts';
 import { unknownReasons } from '../exchange/token-read.ts';
 
@@ -19,8 +20,6 @@ import {
   inspectionStages,
   kindSeverities,
   lookupSources,
-  oracleNames,
-  oracleResults,
   tokenSources,
 } from './label-sets.ts';
 

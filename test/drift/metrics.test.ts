@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 
 import { generate } from '../../scripts/generate-metrics-docs.ts';
 import type { CountCheck } from '../../src/detectors/count-check.ts';
-import * as oracle from '../../src/engines/oracle-client.ts';
 import { catalogue, metricPrefix, type MetricName } from '../../src/metrics/catalogue.ts';
 import type { MetricDefinition } from '../../src/metrics/metric-definition.ts';
 import type { SessionMatch } from '../../src/exchange/session-match.ts';
@@ -114,11 +113,6 @@ describe('the metric contract', () => {
       assert.match(name, /^[a-z]+(_[a-z]+)*$/);
       assert.match(help, /\.$/, `${name}: the help is a sentence`);
     }
-  });
-
-  it('has the label values that the engine client gives', () => {
-    assert.deepEqual([...sets.oracleNames], [...oracle.oracleNames]);
-    assert.deepEqual([...sets.oracleResults], [...oracle.oracleResults]);
   });
 
   it('has the label values that engine events, count checks, lookups and evictions have', () => {

@@ -5,22 +5,12 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Q } from '../support/conversations.ts';
 import { assertHas, chat, complete, learnt, send, settled } from '../support/exchanges.ts';
-import { byteModelFile } from '../support/gguf/byte-model.ts';
+import { doubling } from '../support/byte-models.ts';
 import { gatedEngine } from '../support/gated-engine.ts';
 import { openGated, openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 
-const engine = await realEngine(() =>
-  byteModelFile({
-    name: 'in-doubt',
-    markers: ['<s>', '<|user|>', '<|assistant|>', '<|end|>'],
-    bos: '<s>',
-    addBos: true,
-    chatTemplate:
-      '{{ bos_token }}{{ bos_token }}{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}' +
-      '{% endfor %}{% if add_generation_prompt %}{{ "<|assistant|>" }}{% endif %}',
-  }),
-);
+const engine = await realEngine(doubling.file);
 const { skip } = engine;
 
 const turn = '<|user|>Hi<|end|><|assistant|>';

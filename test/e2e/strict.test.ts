@@ -3,23 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Q } from '../support/conversations.ts';
 import { assertHas, chat, complete, requestFindings, send, settled } from '../support/exchanges.ts';
-import { byteModelFile } from '../support/gguf/byte-model.ts';
+import { doubling } from '../support/byte-models.ts';
 import { openGated, openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 
 const gemma3 = await realEngine('gemma3');
-const doubling = await realEngine(() =>
-  byteModelFile({
-    name: 'doubling',
-    markers: ['<s>', '<|user|>', '<|assistant|>', '<|end|>'],
-    bos: '<s>',
-    addBos: true,
-    // The engine takes one BOS off the rendered text and adds one: two of the template's two remain.
-    chatTemplate:
-      '{{ bos_token }}{{ bos_token }}{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}' +
-      '{% endfor %}{% if add_generation_prompt %}{{ "<|assistant|>" }}{% endif %}',
-  }),
-);
+const doublingEngine = await realEngine(doubling.file);
 const { skip } = gemma3;
 
 const strict = { MODE: 'strict' };
@@ -133,7 +122,7 @@ describe('strict mode rewrites', { skip }, () => {
 
 describe('strict mode does not block the innocent', { skip }, () => {
   it('where the template writes BOS twice, and says who did it', async (t) => {
-    const proxied = await openProxy(t, (await doubling.server()).url, strict);
+    const proxied = await openProxy(t, (await doublingEngine.server()).url, strict);
     const answer = await chat(proxied, { messages: Q });
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.said, { action: 'pass', findings: 'double-bos;template', inspection: 'ok' });
@@ -150,7 +139,7 @@ describe('strict mode does not block the innocent', { skip }, () => {
     ['/v1/responses', { max_output_tokens: 1, input: 'Hi' }],
   ] as const) {
     it(`the same on ${path}`, async (t) => {
-      const proxied = await openProxy(t, (await doubling.server()).url, strict);
+      const proxied = await openProxy(t, (await doublingEngine.server()).url, strict);
       const answer = await send(proxied.url + path, body);
       assert.equal(answer.status, 200);
       assert.deepEqual(answer.said, { action: 'pass', findings: 'double-bos;template', inspection: 'ok' });
@@ -159,7 +148,7 @@ describe('strict mode does not block the innocent', { skip }, () => {
 
   it('unless the operator blocks it always', async (t) => {
     const settings = { MODE: 'strict', DETECTORS_DOUBLE_BOS_REJECT_WHEN: 'always' };
-    const { gated, proxied } = await openGated(t, (await doubling.server()).url, settings);
+    const { gated, proxied } = await openGated(t, (await doublingEngine.server()).url, settings);
     const answer = await chat(proxied, { messages: Q });
     assert.equal(answer.status, 400);
     assert.equal((answer.json['error'] as Problem).code, 'double_bos');

@@ -7,6 +7,25 @@ import { readRecording } from './recordings/recording.ts';
 
 export type NewReader = () => ReplyReader;
 
+/** Told of a reply that is one JSON document. */
+export const json = { contentType: 'application/json; charset=utf-8' };
+
+/** A choice of which text has come and no end yet. */
+export const answered = { index: 0, hasAnswerText: true, hasReasoning: false, hasToolCalls: false };
+
+export function counts(promptTokens: number, cachedTokens: number, completionTokens: number): object {
+  return { promptTokens, cachedTokens, completionTokens };
+}
+
+/** What stays of a reply in which the engine says an error. */
+export const refused = {
+  status: 400,
+  started: false,
+  complete: true,
+  choices: [],
+  unreadReason: 'engine-error',
+};
+
 export interface Told {
   readonly status?: number;
   readonly contentType?: string;
@@ -49,4 +68,28 @@ export function withoutRates(choices: readonly ChoiceReply[]): object[] {
 export function streamOf(...events: (object | string)[]): Buffer {
   const texts = events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
   return Buffer.from(texts.map((text) => `data: ${text}\n\n`).join(''));
+}
+
+/** Shows the reader events and documents of any shape, made of these member names and types. */
+export function assertNeverThrows(
+  newReader: NewReader,
+  { keys, types }: { readonly keys: readonly string[]; readonly types: readonly string[] },
+): void {
+  const { tree } = fc.letrec<{ tree: unknown; leaf: unknown }>((tie) => ({
+    leaf: fc.oneof(fc.constantFrom(...types, 3, null, true, -1), fc.string()),
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      tie('leaf'),
+      fc.dictionary(fc.constantFrom(...keys), tie('tree')),
+      fc.array(tie('tree'), { maxLength: 3 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.array(tree, { maxLength: 6 }), fc.boolean(), (events, isStream) => {
+      const bytes = isStream
+        ? streamOf(...(events as object[]))
+        : Buffer.from(JSON.stringify(events[0] ?? 1));
+      readReply(newReader(), [bytes], isStream ? {} : json);
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-// Two small models that differ in everything that facts are learnt from, for tests in which the engine changes.
+// Small models for more than one test: two that differ in everything that facts are learnt from, and a wrong one.
 import { byteModelFile } from './gguf/byte-model.ts';
 
 const turns = (user: string, assistant: string, end: string): string =>
@@ -27,4 +27,18 @@ export const withoutBos = {
       chatTemplate: turns('[U]', '[A]', '[E]'),
     }),
   turn: '[U]Hi[E][A]',
+};
+
+/** The template writes BOS twice: the engine takes one off the rendered text and adds one, so two remain. */
+export const doubling = {
+  file: (name = 'doubling'): Promise<string> =>
+    byteModelFile({
+      name,
+      markers: ['<s>', '<|user|>', '<|assistant|>', '<|end|>'],
+      bos: '<s>',
+      addBos: true,
+      chatTemplate:
+        '{{ bos_token }}{{ bos_token }}{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}' +
+        '{% endfor %}{% if add_generation_prompt %}{{ "<|assistant|>" }}{% endif %}',
+    }),
 };

@@ -1,4 +1,5 @@
 // The conversations of the numbers that a test through the proxy must show; shared by all tests that need them.
+import type { JsonObject } from '../../src/exchange/request.ts';
 
 export const Q = [
   { role: 'system', content: 'You are terse.' },
@@ -18,7 +19,14 @@ export const S = [
   ],
 ];
 
-function cityTool(name: string, description: string): { type: 'function'; function: object } {
+// An alias, for an interface would not pass as JSON: it has no index signature.
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions
+type CityTool = {
+  type: 'function';
+  function: { name: string; description: string; parameters: JsonObject };
+};
+
+function cityTool(name: string, description: string): CityTool {
   return {
     type: 'function',
     function: {

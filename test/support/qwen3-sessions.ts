@@ -130,20 +130,7 @@ export const system = { role: 'system', content: 'You are terse.' };
 export const user = (content: string): JsonObject => ({ role: 'user', content });
 export const assistant = (content: string): JsonObject => ({ role: 'assistant', content });
 
-const tool = (name: string, description: string): JsonObject => ({
-  type: 'function',
-  function: {
-    name,
-    description,
-    parameters: {
-      type: 'object',
-      properties: { city: { type: 'string', description: 'The city name.' } },
-      required: ['city'],
-    },
-  },
-});
-export const getWeather = tool('get_weather', 'Get the current weather for a city.');
-export const getTime = tool('get_time', 'Get the local time in a city.');
+export { getTime, getWeather } from './conversations.ts';
 
 /** The three turns of the conversation that the numbers are about; each is what the client sends. */
 export const terseTurns = [
