@@ -4,7 +4,8 @@
  */
 import { parseJson } from './body-reader.ts';
 import { isReasoning, jsonTexts, type MessageParts, type TextPart } from './prompt-parts.ts';
-import { findForm, missingRuns, placeOf, writtenForms, type Found } from './written-forms.ts';
+import { placeOf } from './text-place.ts';
+import { findForm, missingRuns, writtenForms, type Found } from './written-forms.ts';
 
 export interface PlacedText {
   readonly part: TextPart;

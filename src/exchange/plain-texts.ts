@@ -4,7 +4,8 @@
  */
 import { leastAnchor } from './placed-texts.ts';
 import type { ChatMessage } from './request.ts';
-import { placeOf, type Found } from './written-forms.ts';
+import { placeOf, standsAt } from './text-place.ts';
+import type { Found } from './written-forms.ts';
 
 /** What stands between two texts is markup, most often the same for the same role. */
 const reach = 4096;
@@ -24,7 +25,7 @@ export function plainTexts(messages: readonly ChatMessage[], rendered: string): 
     if (needle === '') continue;
     const usual = markup.get(role);
     let start = from + (usual ?? 0);
-    if (usual === undefined || !rendered.startsWith(needle, start)) {
+    if (usual === undefined || !standsAt(rendered, needle, start)) {
       let way = rendered.slice(from, from + reach + needle.length).indexOf(needle);
       if (way < 0 && needle.length >= leastAnchor && far < mostFar) {
         far += 1;

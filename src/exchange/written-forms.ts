@@ -2,6 +2,7 @@
  * The forms in which a template can write a text, and how a text is looked for in all of them. A template that only trims,
  * quotes or escapes has lost nothing. Pure; the same for every engine and family.
  */
+import { placeOf } from './text-place.ts';
 
 export interface Found {
   readonly start: number;
@@ -44,22 +45,6 @@ function escapeUnit(character: string): string {
     { length: character.length },
     (_, index) => String.raw`\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
   ).join('');
-}
-
-/** So many of a long text's first characters are looked for; the rest is compared at once. */
-const headLength = 48;
-const mostHeads = 8;
-
-/** As `indexOf`, for texts that may be very long. */
-export function placeOf(text: string, needle: string, from = 0): number {
-  if (needle.length <= headLength * 2) return text.indexOf(needle, from);
-  const head = needle.slice(0, headLength);
-  let at = text.indexOf(head, from);
-  for (let tried = 0; at >= 0 && tried < mostHeads; tried += 1) {
-    if (text.slice(at, at + needle.length) === needle) return at;
-    at = text.indexOf(head, at + 1);
-  }
-  return at < 0 ? -1 : text.indexOf(needle, at);
 }
 
 /** In the first of its forms that is there. */

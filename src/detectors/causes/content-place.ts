@@ -5,6 +5,7 @@
 import type { RoleMarker } from '../../exchange/model-facts.ts';
 import type { ChatRequest, GenerationRequest } from '../../exchange/request.ts';
 import { contentText, instructs } from '../../exchange/system-text.ts';
+import { placeOf } from '../../exchange/text-place.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import type { ContentText } from './content-texts.ts';
 import type { TextRange } from './rendered-place.ts';
@@ -14,8 +15,6 @@ const mostMisses = 8;
 /** A longer text does not stand in a prompt twice by chance. */
 const shortText = 64;
 const mostCandidates = 16;
-/** Characters by which a longer text is looked for. */
-const beginning = 256;
 /** Characters on either side of a marker by which it is found in a text that the template has changed. */
 const besides = 32;
 
@@ -61,23 +60,9 @@ export function renderedOffset(
   return far < 0 ? undefined : far + context.at;
 }
 
-/** As `indexOf`, but a long text is compared natively where its beginning is found. */
-function indexOfText(within: string, needle: string, from = 0): number {
-  if (needle.length <= 2 * beginning) return within.indexOf(needle, from);
-  const head = needle.slice(0, beginning);
-  let at = within.indexOf(head, from);
-  for (let tried = 0; at >= 0; tried += 1) {
-    if (within.slice(at, at + needle.length) === needle) return at;
-    // Where the beginning stands again and again, comparing at each place would not be linear.
-    if (tried === mostCandidates) return within.indexOf(needle, at);
-    at = within.indexOf(head, at + 1);
-  }
-  return -1;
-}
-
 /** Of the places of a short text the one behind an opening, else the first; -1 if there is none. */
 function placeOfNeedle(within: string, needle: string, roleMarkers: readonly RoleMarker[]): number {
-  const first = indexOfText(within, needle);
+  const first = placeOf(within, needle);
   if (needle.length >= shortText) return first;
   let candidate = first;
   for (let tried = 0; candidate >= 0 && tried < mostCandidates; tried += 1) {
@@ -92,7 +77,7 @@ function inWhole(places: Places, text: string): number {
   const known = places.whole.get(text);
   if (known !== undefined) return known;
   if (places.misses >= mostMisses) return -1;
-  const at = indexOfText(places.rendered, text);
+  const at = placeOf(places.rendered, text);
   places.whole.set(text, at);
   if (at < 0) places.misses += 1;
   return at;
@@ -120,7 +105,7 @@ function placesOf(request: ChatRequest, rendered: string): Places {
   for (const { value } of request.messages) {
     starts.push(from);
     const text = contentText(value['content']).trim();
-    const at = text === '' || misses >= mostMisses ? -1 : indexOfText(rendered, text, from);
+    const at = text === '' || misses >= mostMisses ? -1 : placeOf(rendered, text, from);
     found.push(at);
     if (at >= 0) from = at + text.length;
     else if (text !== '') misses += 1;
