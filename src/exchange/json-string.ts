@@ -31,59 +31,56 @@ export function locateCharacters(
   offsets: readonly number[],
 ): number[] | undefined {
   const places: number[] = [];
+  const words = new DataView(body.buffer, body.byteOffset, body.length);
   let at = string.start;
   let passed = 0;
   for (const offset of offsets) {
     while (passed < offset) {
       // No character is written in fewer bytes than it has units, so this does not lead beyond the offset.
-      const stop =
-        offset - passed < fewestDecoded ? at : wholeCharacters(body, at, at + offset - passed, string.end);
-      const units = stop > at ? unitsIn(body, at, stop) : undefined;
-      if (units !== undefined) {
-        passed += units;
-        at = stop;
-        continue;
+      const stop = Math.min(at + offset - passed, string.end);
+      if (stop <= at) return undefined;
+      for (; at + 4 <= stop; at += 4) {
+        const word = words.getInt32(at, true);
+        if (holdsBackslash(word)) break;
+        passed += unitsOf(word);
       }
-      const next = characterAt(body, at, string.end);
-      if (next === undefined) return undefined;
-      passed += next.unit > 0xffff ? 2 : 1;
-      at += next.length;
+      const ahead = Math.min(at + 4, stop);
+      while (at < ahead) {
+        const byte = body[at] ?? 0;
+        const length = byte === 0x5c ? escapeLength(body, at, string.end) : 1;
+        if (length === undefined) return undefined;
+        passed += unitsOfByte(byte);
+        at += length;
+      }
     }
     if (passed !== offset) return undefined;
+    // Behind the first byte of a character its unit is passed.
+    while (isContinuation(body[at])) at += 1;
     places.push(at);
   }
   return places;
 }
 
-/** What is decoded in one step, at most and at least: that costs as much as a few characters. */
-const mostDecoded = 65_536;
-const fewestDecoded = 64;
-const longestEscape = 6;
-
-/** The end of the last character that is written wholly between `at`, where one begins, and `wanted`. */
-function wholeCharacters(body: Buffer, at: number, wanted: number, end: number): number {
-  let stop = Math.min(wanted, at + mostDecoded);
-  if (stop >= end) return end;
-  while (stop > at && isContinuation(body[stop])) stop -= 1;
-  for (let last = stop - 1; last >= Math.max(at, stop - longestEscape); last -= 1) {
-    if (body[last] !== 0x5c) continue;
-    let first = last;
-    while (first > at && body[first - 1] === 0x5c) first -= 1;
-    // Of an even number each second one is the end of an escape.
-    return (last - first) % 2 === 0 ? last : stop;
-  }
-  return stop;
+/** Four bytes are looked at together: a lone `\` among them leaves its byte of the difference without a bit. */
+function holdsBackslash(word: number): boolean {
+  const difference = word ^ 0x5c5c5c5c;
+  return ((difference - 0x01010101) & ~difference & 0x80808080) !== 0;
 }
 
-/** UTF-16 units that the bytes mean, counted natively; undefined where they are no JSON. */
-function unitsIn(body: Buffer, start: number, end: number): number | undefined {
-  const written = body.toString('utf8', start, end);
-  if (!written.includes('\\')) return written.length;
-  try {
-    return (JSON.parse(`"${written}"`) as string).length;
-  } catch {
-    return undefined;
-  }
+/** UTF-16 units that the four bytes begin: one for each that continues no character, two where four bytes are one. */
+function unitsOf(word: number): number {
+  const continuations = (word >>> 7) & ~(word >>> 6) & 0x01010101;
+  const pairs = (word >>> 7) & (word >>> 6) & (word >>> 5) & (word >>> 4) & 0x01010101;
+  return 4 - sumOfBytes(continuations) + sumOfBytes(pairs);
+}
+
+function sumOfBytes(word: number): number {
+  return Math.imul(word, 0x01010101) >>> 24;
+}
+
+function unitsOfByte(byte: number): number {
+  if (isContinuation(byte)) return 0;
+  return byte >= 0xf0 ? 2 : 1;
 }
 
 function isContinuation(byte = 0): boolean {
@@ -125,23 +122,31 @@ interface Character {
 /** The character that begins at `at`; undefined if none does before `end`. */
 function characterAt(body: Buffer, at: number, end: number): Character | undefined {
   if (at >= end) return undefined;
-  const escaped = body[at] === 0x5c;
-  const length = escaped ? escapeLength(body, at) : sequenceLength(body[at] ?? 0);
+  const lead = body[at] ?? 0;
+  const isEscape = lead === 0x5c;
+  const length = isEscape ? escapeLength(body, at, end) : sequenceLength(lead);
   if (length === undefined || at + length > end) return undefined;
-  const unit = escaped ? escapedUnit(body, at) : codePoint(body, at, length);
-  return unit === undefined ? undefined : { unit, length };
+  return { unit: isEscape ? escapedUnit(body, at) : codePoint(body, at, length), length };
 }
 
-function escapeLength(body: Buffer, at: number): number {
-  return body[at + 1] === 0x75 ? 6 : 2;
+/** Undefined for what is no escape, or goes on behind `end`. */
+function escapeLength(body: Buffer, at: number, end: number): number | undefined {
+  const kind = body[at + 1] ?? 0;
+  const length = kind === 0x75 ? 6 : 2;
+  if (at + length > end || (length === 2 && !simpleEscapes.has(kind))) return undefined;
+  for (let digit = at + 2; digit < at + length; digit += 1) if (!isHexDigit(body[digit])) return undefined;
+  return length;
+}
+
+function isHexDigit(byte = 0): boolean {
+  const letter = byte | 0x20;
+  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66);
 }
 
 /** The UTF-16 unit that the escape at `at` means. */
-function escapedUnit(body: Buffer, at: number): number | undefined {
+function escapedUnit(body: Buffer, at: number): number {
   const kind = body[at + 1] ?? 0;
-  if (kind !== 0x75) return simpleEscapes.get(kind);
-  const digits = body.toString('latin1', at + 2, at + 6);
-  return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : undefined;
+  return simpleEscapes.get(kind) ?? Number.parseInt(body.toString('latin1', at + 2, at + 6), 16);
 }
 
 /** Length of the UTF-8 sequence that this byte leads; undefined for a byte that leads none. */
