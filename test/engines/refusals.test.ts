@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readLlamaRefusal } from '../../src/engines/llama-refusal.ts';
 import { readVllmRefusal } from '../../src/engines/vllm-refusal.ts';
+import { createAnthropicReplyReader } from '../../src/exchange/anthropic-reply.ts';
 import { createOpenAiReplyReader } from '../../src/exchange/openai-reply.ts';
+import { createResponsesReplyReader } from '../../src/exchange/responses-reply.ts';
 import type { ReplyReader } from '../../src/exchange/reply.ts';
 import { readReply, streamOf } from '../exchange/replies.ts';
 import { recording } from '../vllm/recordings/recording.ts';
@@ -63,16 +65,33 @@ describe("llama-server's refusal", () => {
 describe("vLLM's refusal", () => {
   const read = (message: string): unknown => readVllmRefusal({ message });
 
-  it('is read from what 0.32.0 really answered', () => {
-    const { status, text } = recording('qwen3', 'completion-too-long');
-    const reader = createOpenAiReplyReader({
-      shape: 'completion',
-      retainedBytes: 1_000_000,
-      readRefusal: readVllmRefusal,
+  const reading = { retainedBytes: 1_000_000, readRefusal: readVllmRefusal };
+  const readers = {
+    completion: () => createOpenAiReplyReader({ ...reading, shape: 'completion' }),
+    chat: () => createOpenAiReplyReader({ ...reading, shape: 'chat' }),
+    messages: () => createAnthropicReplyReader(reading),
+    responses: () => createResponsesReplyReader(reading),
+  };
+  /** Of more ids than that it counts none. */
+  const prompt = { promptTokens: 32_769, contextTokens: 32_768 };
+  const limit = { answerTokens: 40_000, contextTokens: 32_768 };
+  for (const [route, name, expected] of [
+    ['completion', 'completion-too-long', prompt],
+    ['completion', 'completion-limit-too-high', limit],
+    ['chat', 'chat-too-long', prompt],
+    ['chat', 'chat-limit-too-high', limit],
+    ['chat', 'chat-completion-limit-too-high', limit],
+    ['messages', 'messages-too-long', prompt],
+    ['messages', 'messages-limit-too-high', limit],
+    ['responses', 'responses-too-long', prompt],
+    ['responses', 'responses-limit-too-high', limit],
+  ] as const) {
+    it(`is read from what 0.32.0 really answered: ${name}`, () => {
+      const { status, text } = recording('qwen3', name);
+      const { refusal } = readReply(readers[route](), [Buffer.from(text)], { ...json, status });
+      assert.deepEqual(refusal, expected);
     });
-    const { refusal } = readReply(reader, [Buffer.from(text)], { ...json, status });
-    assert.deepEqual(refusal, { promptTokens: 32_769, contextTokens: 32_768 });
-  });
+  }
 
   it('is read in the words of other cases and releases', () => {
     const expected = { contextTokens: 4096, promptTokens: 200, answerTokens: 4000 };
@@ -90,16 +109,6 @@ describe("vLLM's refusal", () => {
     ]) {
       assert.deepEqual(read(message), { contextTokens: 4096, promptTokens: 5000 }, message);
     }
-  });
-
-  it('is read of a limit on the answer alone, by the names of each route, as 0.32.0 really answered', () => {
-    for (const field of ['max_tokens', 'max_completion_tokens', 'max_output_tokens']) {
-      const message = `${field}=40000 cannot be greater than max_model_len=32768. Please request fewer output tokens. (parameter=${field}, value=40000)`;
-      assert.deepEqual(read(message), { contextTokens: 32_768, answerTokens: 40_000 }, message);
-    }
-    const prompt =
-      "This model's maximum context length is 32768 tokens. However, your prompt contains 33000 input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=33000)";
-    assert.deepEqual(read(prompt), { contextTokens: 32_768, promptTokens: 33_000 });
   });
 
   it('is no other error', () => {

@@ -89,6 +89,7 @@ describe('vLLM, as recorded', () => {
     const attributed = body(messaged, 'qwen3', 'messages-attribution').usage.input_tokens;
     // "You are terse." in a system message of its own before the question.
     assert.equal(attributed, body(messaged, 'qwen3', 'messages').usage.input_tokens + 9);
+    assert.equal(body(tokenized, 'qwen3', 'tokenize-chat-attribution').count, attributed);
   });
 
   it('answers with an error of its own kind for each way to be wrong', () => {

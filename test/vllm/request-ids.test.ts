@@ -24,7 +24,7 @@ const asked: Readonly<Record<string, readonly [path: string, body: object]>> = {
   'a chat': ['chat/completions', chat],
   'a chat in a stream': ['chat/completions', { ...chat, stream: true }],
   'a chat in a stream with counts': ['chat/completions', { ...chat, ...stream }],
-  'two answers': ['chat/completions', { ...chat, n: 2 }],
+  'two answers': ['chat/completions', { ...chat, temperature: 1, top_k: 1, n: 2 }],
   'a thought and an answer in a stream': [
     'chat/completions',
     { ...forced('<think>ab</think>\\n\\nyes'), ...stream },
@@ -98,6 +98,7 @@ describe('ids that the operator asks a real vLLM for', { skip: qwen3.skip }, () 
       const proxied = await openProxy(t, url, { ENGINE_REQUEST_IDS: 'true' });
       const direct = await send(`${url}/v1/${path}`, body);
       const told = await send(`${proxied.url}/v1/${path}`, body);
+      assert.equal(direct.status, name === 'a refused body' ? 400 : 200, direct.text);
       assert.equal(told.status, direct.status);
       if ('stream' in body) assert.deepEqual(streamSense(told.text), streamSense(direct.text));
       else assert.equal(steady(told.text), steady(direct.text));

@@ -90,7 +90,7 @@ function answersOf(family: Family, adapters: readonly string[]): (path: string, 
   const recorded = (name: string): Answer => ({ status: 200, text: recording('qwen3', name).text });
   const render = (asking: z.infer<typeof question>): string =>
     template.render({
-      messages: asking.messages ?? [],
+      messages: (asking.messages ?? []).map(withoutAttribution),
       add_generation_prompt: asking.add_generation_prompt,
       bos_token: config.bos_token ?? '',
       ...(asking.tools && { tools: asking.tools }),
@@ -180,6 +180,13 @@ function modelOf(family: Family): Model {
   const model = { config, tokenizer, template: new Template(config.chat_template) };
   models.set(family, model);
   return model;
+}
+
+/** A system text loses its first line if that is a coding agent's attribution line. */
+function withoutAttribution(message: Record<string, unknown>): Record<string, unknown> {
+  const { role, content } = message;
+  if (role !== 'system' || typeof content !== 'string') return message;
+  return { ...message, content: content.replace(/^x-anthropic-billing-header[^\n]*\n?/, '') };
 }
 
 function ok(body: object): Answer {

@@ -54,6 +54,8 @@ const systemBlocks = [
   { type: 'text', text: attribution },
   { type: 'text', text: 'You are terse.' },
 ];
+/** More tokens than any of the servers takes. */
+const tooLong = 'One, two. '.repeat(9000);
 const longSystem = 'You are terse. '.repeat(20);
 
 /** Everything that the server can be switched to tell is on. */
@@ -79,6 +81,9 @@ const qwen3: RecordedServer = {
       documents: [{ text: 'x' }],
       reasoning_effort: 'none',
     }),
+    'tokenize-chat-attribution': tokenize({
+      messages: [{ role: 'system', content: `${attribution}\nYou are terse.` }, ...hi],
+    }),
     'tokenize-unknown-model': tokenize({ model: 'nope', prompt: 'a' }),
     'tokenize-image': tokenize({ messages: image }),
     detokenize: { path: '/detokenize', body: { tokens: [9707, 151645] } },
@@ -97,7 +102,8 @@ const qwen3: RecordedServer = {
     'completion-mixed': completion({ prompt: ['One', [3966]] }),
     'completion-embeds': { path: completionsPath, body: { prompt_embeds: 'AAAA', ...limits } },
     'completion-unknown-id': completion({ prompt: [99_999_999] }),
-    'completion-too-long': completion({ max_tokens: 40_000 }),
+    'completion-too-long': completion({ prompt: tooLong }),
+    'completion-limit-too-high': completion({ max_tokens: 40_000 }),
     'completion-echo': completion({ echo: true }),
     'completion-echo-ids': completion({ ...ids, echo: true }),
     'completion-truncated': completion({
@@ -137,6 +143,9 @@ const qwen3: RecordedServer = {
     'chat-documents': chat({ ...ids, documents: [{ title: 't', text: 'x' }] }),
     'chat-template': chat({ chat_template: '{{ messages[0].content }}' }),
     'chat-image': chat({ messages: image }),
+    'chat-too-long': chat({ messages: [{ role: 'user', content: tooLong }] }),
+    'chat-limit-too-high': chat({ max_tokens: 40_000 }),
+    'chat-completion-limit-too-high': chat({ max_completion_tokens: 40_000 }),
     'chat-truncated': chat({ ...ids, truncate_prompt_tokens: 5 }),
     'chat-unknown-model': chat({ model: 'nope' }),
     'chat-invalid': chat({ messages: 'none' }),
@@ -144,6 +153,8 @@ const qwen3: RecordedServer = {
     'responses-messages': responses({ enable_response_messages: true }),
     'responses-stream': responses({ stream: true }),
     'responses-invalid': responses({ input: 5 }),
+    'responses-too-long': responses({ input: tooLong }),
+    'responses-limit-too-high': responses({ max_output_tokens: 40_000 }),
     'responses-unknown': responses({ previous_response_id: 'resp_x' }),
     messages: messages('qwen3'),
     'messages-attribution': messages('qwen3', { system: systemBlocks }),
@@ -151,6 +162,8 @@ const qwen3: RecordedServer = {
     'messages-cached': messages('qwen3', { system: longSystem }),
     'messages-stream-cached': messages('qwen3', { system: longSystem, stream: true }),
     'messages-stream': messages('qwen3', { stream: true }),
+    'messages-too-long': messages('qwen3', { system: tooLong }),
+    'messages-limit-too-high': messages('qwen3', { max_tokens: 40_000 }),
     'messages-unknown-block': messages('qwen3', {
       messages: [{ role: 'user', content: [{ type: 'martian' }] }],
     }),
