@@ -32,7 +32,7 @@ function exchangeOf(shape: PromptShape, size: number): Exchange {
 
 function brokenSession({ request }: Exchange, text: string, ids: Uint32Array): SessionMatch {
   if (request?.kind !== 'chat') throw new Error('only a chat has a digest');
-  const digest = digester.chat(request, text);
+  const digest = digester.chat(request, { rendered: text });
   const messages = request.messages.map((message, index) =>
     index > 0 ? message : { ...message, value: { ...message.value, content: 'It is 12:30.' } },
   );

@@ -7,7 +7,7 @@ import { isArray, isObject } from '../exchange/body-reader.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { ChatRequest, GenerationRequest, Json, JsonObject, JsonPath } from '../exchange/request.ts';
 import type { SessionMatch } from '../exchange/session-match.ts';
-import { instructs, partWithLine, systemParts } from '../exchange/system-text.ts';
+import { instructs, partWithLine, systemParts, type SeenPrompt } from '../exchange/system-text.ts';
 
 export const prefixBreak: Detector = {
   kind: 'prefix-break',
@@ -24,7 +24,10 @@ export const prefixBreak: Detector = {
     const read = prompts[0];
     const tokens = read?.known === true ? read : undefined;
     const named = nameBreak(session, ancestor, { request, tokens, reading: facts?.reading }, position);
-    const field = named.cause === 'salt-changed' ? 'cache_salt' : fieldOf(named, request);
+    const field =
+      named.cause === 'salt-changed'
+        ? 'cache_salt'
+        : fieldOf(named, request, { rendered: tokens?.text, facts });
     const at = field === undefined ? '' : ` (${field})`;
     return [
       {
@@ -49,11 +52,15 @@ function whatIsLost({ commonTokens, saltChanged }: SessionMatch, before: number)
     : `The ids leave the earlier turn's after ${commonTokens} of its ${before}, so ${before - commonTokens} can't be reused`;
 }
 
-function fieldOf({ change, left }: NamedBreak, request: GenerationRequest): string | undefined {
+function fieldOf(
+  { change, left }: NamedBreak,
+  request: GenerationRequest,
+  seen: SeenPrompt,
+): string | undefined {
   if (left !== undefined) return formatPath(left);
   if (change === undefined) return undefined;
   if (request.kind !== 'chat') return 'prompt';
-  const path = existing(chatPath(change, request) ?? [], request.json);
+  const path = existing(chatPath(change, request, seen) ?? [], request.json);
   return path.length > 0 ? formatPath(path) : undefined;
 }
 
@@ -68,12 +75,16 @@ function existing(path: JsonPath, json: JsonObject): JsonPath {
   return missing < 0 ? path : path.slice(0, missing);
 }
 
-function chatPath({ part, index }: ClientChange, request: ChatRequest): JsonPath | undefined {
+function chatPath(
+  { part, index }: ClientChange,
+  request: ChatRequest,
+  seen: SeenPrompt,
+): JsonPath | undefined {
   switch (part) {
     case 'tools':
       return ['tools', index];
     case 'system':
-      return partWithLine(systemParts(request), index)?.part.path ?? [conversation[request.dialect]];
+      return partWithLine(systemParts(request, seen), index)?.part.path ?? [conversation[request.dialect]];
     case 'history': {
       const turns = request.messages.filter((message) => !instructs(message));
       return turns[index]?.path ?? [conversation[request.dialect], request.messages.length];

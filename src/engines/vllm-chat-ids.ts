@@ -73,6 +73,15 @@ export class VllmChatIds {
     return { ids, rendered: false };
   }
 
+  /** As `read`, but always of the whole: for conversations that are nobody's. */
+  async ask(request: ChatRequest, facts: ModelFacts, context: AskContext): Promise<Uint32Array> {
+    const asking = untied(context);
+    const rendered = await this.#render(request, asking);
+    if (rendered !== undefined) return rendered;
+    const body = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, asking));
+    return (await this.#oracle.tokenizeBody(body, asking)).ids;
+  }
+
   /** Undefined if the endpoint does not tell: it refuses some bodies that the route takes. */
   async #render(request: ChatRequest, context: AskContext): Promise<Uint32Array | undefined> {
     const { dialect, json, body } = request;

@@ -6,6 +6,7 @@ import type { Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
 import { untied } from './ask-context.ts';
+import { unreadAttribution } from './attribution-probe.ts';
 import type {
   AskContext,
   Engine,
@@ -92,9 +93,11 @@ export class VllmEngine extends ModelAdapter implements Engine {
     const { name } = identity.model;
     if (requested === '') this.#defaultName = name;
     this.knowledge.mayHaveChanged = false;
-    return this.knowledge.models.get(name, identity.signature, () =>
-      probeVllm(this.#oracle, identity, untied(context)),
-    );
+    return this.knowledge.models.get(name, identity.signature, async () => {
+      const facts = await probeVllm(this.#oracle, identity, untied(context));
+      const unread = await unreadAttribution(name, (request) => this.#chats.ask(request, facts, context));
+      return { ...facts, unreadAttribution: unread };
+    });
   }
 
   protected async textsOf(ids: readonly number[], model: string, context: AskContext): Promise<string[]> {

@@ -1,4 +1,5 @@
 /** Model facts: what probing has shown about one model on one engine process. Never assumed from a family name. */
+import type { ChatDialect } from './request.ts';
 import type { RouteKind } from './route.ts';
 
 /** A token text proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b), or b without leading space. */
@@ -122,6 +123,8 @@ export interface ModelFacts {
   readonly cacheBlockTokens?: number;
   /** True if a request's `cache_salt` keeps what is cached of its prompt apart; absent where no field does. */
   readonly saltsCache?: boolean;
+  /** Where an attribution line at the head of a system text was seen not to reach the prompt; absent if nothing was asked. */
+  readonly unreadAttribution?: readonly ChatDialect[];
   /** Text that stands for media in a rendered prompt; differs per process on llama-server. '' if none. */
   readonly mediaMarker: string;
 }

@@ -28,7 +28,7 @@ import {
 } from './model-facts.ts';
 import { referenceMakers, type Reference } from './reference.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
-import type { Json } from './request.ts';
+import { chatDialects, type Json } from './request.ts';
 import { routeKinds, type Route } from './route.ts';
 import { unknownReasons } from './token-read.ts';
 
@@ -87,6 +87,7 @@ const modelFacts = object({
   slots: wholeNumber,
   cacheBlockTokens: optional(wholeNumber),
   saltsCache: optional(flag),
+  unreadAttribution: optional(listOf(oneOf(chatDialects))),
   mediaMarker: text,
 } satisfies MembersOf<ModelFacts>);
 

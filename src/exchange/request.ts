@@ -29,7 +29,8 @@ export interface ChatMessage {
 }
 
 /** The shapes in which a conversation is sent: chat completions, Anthropic's Messages, OpenAI's Responses. */
-export type ChatDialect = 'openai' | 'anthropic' | 'responses';
+export const chatDialects = ['openai', 'anthropic', 'responses'] as const;
+export type ChatDialect = (typeof chatDialects)[number];
 
 interface RequestCommon {
   /** The body as parsed; the bytes themselves are `body`. */

@@ -1,5 +1,6 @@
 /** The text that a chat request gives as instructions. Reads the request; renders and trims nothing. */
 import { isArray, isObject } from './body-reader.ts';
+import type { ModelFacts } from './model-facts.ts';
 import type { ChatMessage, ChatRequest, Json, JsonPath } from './request.ts';
 
 /** One message's, or one block's, share of the instructions. */
@@ -7,6 +8,13 @@ export interface SystemPart {
   readonly text: string;
   /** Where it stands in the body. */
   readonly path: JsonPath;
+}
+
+/** What is known of the prompt that was made of a request. */
+export interface SeenPrompt {
+  /** Its text, if the engine tells it: then what it holds is believed, and no fact. */
+  readonly rendered?: string | undefined;
+  readonly facts?: Pick<ModelFacts, 'unreadAttribution'> | undefined;
 }
 
 /** True for roles that instruct and don't take a turn in the conversation. */
@@ -17,13 +25,18 @@ export function instructs(message: ChatMessage): boolean {
 /**
  * The parts of the instructions, in order; [] if there are none. Their lines count through: those of the second part
  * come after those of the first.
- * @param rendered the prompt, where it is known: what an engine is seen to leave out of a part is masked in it
+ * @param seen what is known of the prompt: what an engine is seen to leave out of a part is masked, or left out here too
  */
-export function systemParts(request: ChatRequest, rendered?: string): readonly SystemPart[] {
-  return request.messages.filter(instructs).map(({ value, contentPath }) => ({
-    text: asRendered(contentText(value['content']), rendered),
-    path: contentPath,
-  }));
+export function systemParts(
+  request: ChatRequest,
+  { rendered, facts }: SeenPrompt = {},
+): readonly SystemPart[] {
+  const unread = rendered === undefined && facts?.unreadAttribution?.includes(request.dialect) === true;
+  return request.messages.filter(instructs).flatMap(({ role, value, contentPath }) => {
+    const sent = contentText(value['content']);
+    const text = unread && role === 'system' ? withoutAttribution(sent) : asRendered(sent, rendered);
+    return text === undefined ? [] : [{ text, path: contentPath }];
+  });
 }
 
 /** The part that the line is in, and the lines before that part; the last part for a line after all. */
@@ -43,6 +56,13 @@ export function partWithLine(
 /** The line that one coding agent writes at the head of its instructions, with a hash that differs per request. */
 export const attributionPrefix = 'x-anthropic-billing-header:';
 const attributionHash = new RegExp(`^(${attributionPrefix}(?:(?!cch=).)*cch=).{5}(?=;)`);
+
+/** Undefined if the text is nothing else. */
+function withoutAttribution(text: string): string | undefined {
+  if (!text.startsWith(attributionPrefix)) return text;
+  const end = text.indexOf('\n');
+  return end < 0 ? undefined : text.slice(end + 1);
+}
 
 /** Some engines blank the hash of an attribution line; then it can't have changed a prompt. */
 function asRendered(text: string, rendered: string | undefined): string {

@@ -6,7 +6,7 @@ import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatMessage, ChatRequest, Json } from '../exchange/request.ts';
 import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
-import { instructs, systemParts } from '../exchange/system-text.ts';
+import { instructs, systemParts, type SeenPrompt } from '../exchange/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 import { writeJson, type Written } from './canonical-json.ts';
@@ -41,12 +41,12 @@ export class RequestDigester {
 
   /**
    * A trailing assistant turn is left out: it is the reply's beginning, and comes back longer with the next turn.
-   * @param rendered the prompt that the engine made of the request
+   * @param seen what is known of the prompt that the engine made of the request
    */
-  chat(request: ChatRequest, rendered?: string): RequestDigest {
+  chat(request: ChatRequest, seen?: SeenPrompt): RequestDigest {
     const turns = request.messages.filter((message) => !instructs(message));
     while (turns.at(-1)?.role === 'assistant') turns.pop();
-    const system = systemParts(request, rendered).map(({ text }) => text);
+    const system = systemParts(request, seen).map(({ text }) => text);
     const options = optionFields.flatMap((field) => {
       const value = request.json[field];
       return value === undefined ? [] : [`${field}=${writeJson(value).byValue}`];

@@ -14,7 +14,9 @@ export function digestRequest(
   facts: ModelFacts,
   digester: RequestDigester,
 ): RequestDigest | undefined {
-  return request.kind === 'chat' ? digester.chat(request, tokens.text) : digester.raw(tokens, facts);
+  return request.kind === 'chat'
+    ? digester.chat(request, { rendered: tokens.text, facts })
+    : digester.raw(tokens, facts);
 }
 
 /** Undefined if the request has no salt, or if the engine reads none. */

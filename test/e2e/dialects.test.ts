@@ -161,6 +161,16 @@ describe('Claude Code on /v1/messages', { skip }, () => {
     assert.deepEqual(fields, [...line, ['system[1].text', 'client']]);
   });
 
+  it('is told what else broke the prefix where the engine keeps the line from the model', async (t) => {
+    const proxied = await open(t);
+    const history = [user([text(sum), text('Hm.')]), ...more, assistant('12.'), user('Minus 5?')];
+    const turn = (version: string, messages_: object[]): Promise<Answer> =>
+      messages(proxied, { system: [header('a5145', version), claude], messages: messages_ });
+    await turn('2.1.101.e51', history.slice(0, 3));
+    const edited = await turn('2.1.102.f62', [history[0]!, assistant('5.'), ...history.slice(2)]);
+    assert.equal(edited.said.findings, expected.editedBehindAttributionLine);
+  });
+
   it('names its sessions', async (t) => {
     const proxied = await open(t);
     const body = { messages: [user(sum)] };

@@ -115,6 +115,21 @@ describe('vLLM facts', () => {
     assert.ok(facts.markers.some((marker) => marker.text === '<|vision_start|>'));
   });
 
+  it('say where an attribution line does not reach the prompt, by the ids of two lines', async () => {
+    const { engine } = await sharedAdapter('qwen3');
+    assert.deepEqual((await factsOf(engine)).unreadAttribution, ['openai', 'anthropic', 'responses']);
+  });
+
+  it('say so of no route on which the engine feeds the line to the model', async () => {
+    const rendered = (path: string, body: string) => {
+      if (!path.endsWith('/render')) return undefined;
+      // As many ids as the body has bytes, and other ones for another line.
+      return { status: 200, text: JSON.stringify({ token_ids: [...Buffer.from(body)] }) };
+    };
+    const { engine } = await adapterOf('qwen3', { without: ['/tokenizer_info'], intercept: rendered });
+    assert.deepEqual((await factsOf(engine)).unreadAttribution, []);
+  });
+
   it('are learnt in few questions, and once', async () => {
     const { engine, server, events } = await adapterOf('qwen3', { without: ['/tokenizer_info'] });
     await Promise.all(Array.from({ length: 10 }, () => engine.facts(undefined, context)));
@@ -387,10 +402,13 @@ describe('vLLM ids of conversations that are no chat', () => {
       without,
       intercept: (path) => (path.endsWith('/render') ? refused : undefined),
     });
+    await factsOf(engine);
+    const before = server.asked.length;
     for (let turn = 0; turn < 2; turn += 1) {
       assert.equal((await idsOf(engine, typed('chat', { messages: Q }))).length, 25);
     }
-    assert.equal(server.asked.filter((one) => one.endsWith('/render')).length, 2);
+    const asked = server.asked.slice(before).filter((one) => one.endsWith('/render'));
+    assert.equal(asked.length, 2, 'it is asked again: it refuses the body, not the question');
   });
 
   for (const [name, kind, body] of [

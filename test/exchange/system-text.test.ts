@@ -14,7 +14,7 @@ const request = (...texts: string[]): ChatRequest =>
     messages: [hi],
   }) as ChatRequest;
 const textsOf = (rendered: string | undefined, ...texts: string[]): string[] =>
-  systemParts(request(...texts), rendered).map(({ text }) => text);
+  systemParts(request(...texts), { rendered }).map(({ text }) => text);
 
 describe('systemParts', () => {
   it('masks the hash of an attribution line where the prompt does not have it', () => {
@@ -31,6 +31,34 @@ describe('systemParts', () => {
     for (const text of [` ${line('a5145')}`, 'x-anthropic-billing-header: cch=a5145', 'cch=a5145;']) {
       assert.deepEqual(textsOf('', text), [text]);
     }
+  });
+});
+
+describe('systemParts of an engine that was seen to leave the line out', () => {
+  const facts = { unreadAttribution: ['anthropic'] } as const;
+  const left = (rendered: string | undefined, of: ChatRequest): unknown[] =>
+    systemParts(of, { rendered, facts }).map(({ text, path }) => [formatPath(path), text]);
+
+  it('leaves out the line, and a part that is nothing else', () => {
+    assert.deepEqual(left(undefined, request(line('a5145'), `${line('a5145')}\nB`, 'C')), [
+      ['system[1].text', 'B'],
+      ['system[2].text', 'C'],
+    ]);
+  });
+
+  it('believes a known prompt, not what was seen before', () => {
+    assert.deepEqual(left(line('a5145'), request(line('a5145'))), [['system[0].text', line('a5145')]]);
+  });
+
+  it('leaves it where another route, another role or another place was not tried', () => {
+    const chat = (role: string): ChatRequest =>
+      buildRequest('chat', { messages: [{ role, content: line('a5145') }, hi] }) as ChatRequest;
+    assert.equal(left(undefined, chat('system')).length, 1);
+    const developer = systemParts(chat('developer'), { facts: { unreadAttribution: ['openai'] } });
+    assert.equal(developer.length, 1);
+    assert.deepEqual(left(undefined, request(`B\n${line('a5145')}`)), [
+      ['system[0].text', `B\n${line('a5145')}`],
+    ]);
   });
 });
 

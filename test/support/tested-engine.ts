@@ -32,6 +32,8 @@ export interface EngineExpectations {
   readonly withoutContent: { readonly error: Readonly<Record<string, unknown>>; readonly reason: string };
   /** What is found where Claude Code's attribution line at the head of the system text changed by more than its hash. */
   readonly changedAttributionLine: string | null;
+  /** What is named where both this line changed and a message of the history was edited. */
+  readonly editedBehindAttributionLine: string;
   /** A stream tells the prompt's count though nobody asked for it. */
   readonly countsEveryStream: boolean;
   /** What a client can send instead of text to which BOS is added. */
@@ -64,6 +66,8 @@ const table: Readonly<Record<EngineName, EngineExpectations>> = {
       reason: 'oracle-refused',
     },
     changedAttributionLine: 'prefix-break;attribution-line',
+    // The line stands before the history.
+    editedBehindAttributionLine: 'prefix-break;attribution-line',
     countsEveryStream: true,
     withoutAddedBos: 'token ids',
     cutsAlike: true,
@@ -89,6 +93,7 @@ const table: Readonly<Record<EngineName, EngineExpectations>> = {
     },
     // The line is left out of system messages, in a block of its own or not.
     changedAttributionLine: null,
+    editedBehindAttributionLine: 'prefix-break;history-edited',
     countsEveryStream: false,
     withoutAddedBos: 'token ids, or add_special_tokens: false',
     cutsAlike: false,

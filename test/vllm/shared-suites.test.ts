@@ -5,6 +5,7 @@ process.env['TOKENWEIR_TEST_ENGINE'] = 'vllm';
 const suites = [
   'numbers',
   'sessions',
+  'dialects',
   'clients/openai',
   'clients/openai-responses',
   'clients/anthropic',

@@ -40,7 +40,7 @@ export function renderedPlace(
   if (request.kind !== 'chat') return undefined;
   switch (change.part) {
     case 'system':
-      return linesPlace(systemParts(request, rendered), change, rendered);
+      return linesPlace(systemParts(request, { rendered }), change, rendered);
     case 'tools':
       return toolPlace(request.tools, change.index, rendered);
     case 'history': {
