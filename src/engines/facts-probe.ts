@@ -4,7 +4,7 @@
  */
 import type { AbsentMarker, Marker, RoleMarker, Tail, TemplateReading } from '../exchange/model-facts.ts';
 import { proveBoundaries, withKinds, type TokenizeMany } from '../tokens/boundary-proof.ts';
-import { fillInTexts } from '../tokens/fill-in-markers.ts';
+import { fillInSpellings } from '../tokens/fill-in-markers.ts';
 import { familyMarkers } from '../tokens/marker-families.ts';
 import { compileMarkers, markerCandidates } from '../tokens/markers.ts';
 
@@ -152,9 +152,10 @@ async function findMarkers(
   renderings: Renderings,
   { tokenizeMany, tokenizeOrdinary, controlTexts }: ProbeQuestions,
 ): Promise<Pick<ProbedFacts, 'markers' | 'absentMarkers'>> {
-  const candidates = new Set([bosText, eosText, ...fillInTexts].filter((text) => text !== ''));
+  const fillIn = await spelledAs(fillInSpellings, tokenizeMany);
+  const candidates = new Set([bosText, eosText, ...fillIn].filter((text) => text !== ''));
   const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
-  for (const text of (await controlTexts?.(ends.join(''))) ?? []) candidates.add(text);
+  for (const text of (await controlTexts?.(distinctLines(ends.join('')))) ?? []) candidates.add(text);
   for (const text of [template, ...allOf(renderings), ...tokenTexts]) {
     for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
     if (candidates.size >= mostCandidates) break;
@@ -175,6 +176,20 @@ async function findMarkers(
     markers: tokenizeOrdinary === undefined ? proven : await withKinds(proven, tokenizeOrdinary),
     ...(foreign.size > 0 && { absentMarkers: [...absent].map(([text, tokens]) => ({ text, tokens })) }),
   };
+}
+
+/** Of spellings that a vocabulary has whole or not at all, those whose first text is a token of its own. */
+async function spelledAs(
+  spellings: readonly (readonly string[])[],
+  tokenizeMany: TokenizeMany,
+): Promise<string[]> {
+  const firsts = await tokenizeMany(spellings.map(([first = '']) => first));
+  return spellings.filter((_, index) => firsts[index]?.length === 1).flat();
+}
+
+/** A token is looked for once, wherever else it stands. */
+function distinctLines(text: string): string {
+  return [...new Set(text.split(/(?<=\n)/))].join('');
 }
 
 /**

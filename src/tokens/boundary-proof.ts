@@ -9,68 +9,101 @@ import type { Marker } from '../exchange/model-facts.ts';
 /** Tokenizes each text on its own, without added BOS or EOS, with control tokens recognised. */
 export type TokenizeMany = (texts: readonly string[]) => Promise<readonly Uint32Array[]>;
 
+/** Beside `text` itself, which is its own neighbour wherever the context between two of it is empty. */
 function contextsFor(text: string): string[] {
   const characters = Array.from(text);
-  return [...new Set(['', 'a', '7', ' ', '\n', characters[0] ?? '', characters.at(-1) ?? '', text])];
+  return [...new Set(['', 'a', '7', ' ', '\n', characters[0] ?? '', characters.at(-1) ?? ''])];
 }
 
-function sameIds(ids: Uint32Array, ...parts: ArrayLike<number>[]): boolean {
+/**
+ * Each of the contexts before each (a de Bruijn sequence of order 2, closed). With the text between any two neighbours,
+ * one context serves two proofs, and the engine is asked for half as many tokens as with a text for each.
+ */
+function inEveryOrder(contexts: readonly string[]): string[] {
+  const ends = contexts.slice(0, 1);
+  const sequence = contexts.flatMap((first, index) => [
+    first,
+    ...contexts.slice(index + 1).flatMap((second) => [first, second]),
+  ]);
+  // Once more in front: what stands at the beginning of a text has no neighbour before it.
+  return [...ends, ...sequence, ...ends];
+}
+
+/** How a context came out behind the text: `swallowed` without the white space that it begins with. */
+type Reading = 'kept' | 'swallowed' | 'merged';
+
+/** The contexts as one text, the candidate between each two. */
+function chainOf(candidate: string, contexts: readonly string[]): string {
+  return contexts.join(candidate);
+}
+
+function readChain(ids: Uint32Array, id: number, contexts: readonly string[], idsOf: IdsOf): Reading {
+  const last = contexts.length - 1;
+  let reading: Reading = 'kept';
   let at = 0;
-  for (const part of parts) {
-    for (const id of Array.from(part)) {
-      if (ids[at] !== id) return false;
-      at += 1;
-    }
+  for (const [index, context] of contexts.entries()) {
+    const startsHere = (text: string): boolean => {
+      const part = idsOf(text);
+      const end = at + part.length;
+      const isWhole = part.every((partId, offset) => ids[at + offset] === partId);
+      return isWhole && (index === last ? end === ids.length : ids[end] === id);
+    };
+    const left = context.trimStart();
+    const found = startsHere(context) ? context : index > 0 && startsHere(left) ? left : undefined;
+    if (found === undefined) return 'merged';
+    if (found !== context) reading = 'swallowed';
+    at += idsOf(found).length + 1;
   }
-  return at === ids.length;
+  return reading;
 }
 
-/** Returns the candidates that are boundaries, longest first. Two calls of the tokenizer whatever their number. */
+type IdsOf = (text: string) => Uint32Array;
+
+/** Asks for each text once: contexts recur in every candidate's proof. */
+async function askOnce(texts: Iterable<string>, tokenizeMany: TokenizeMany): Promise<IdsOf> {
+  const asked = [...new Set(texts)].filter((text) => text !== '');
+  const answers = asked.length === 0 ? [] : await tokenizeMany(asked);
+  const idsByText = new Map(asked.map((text, index) => [text, answers[index] ?? none]));
+  return (text) => idsByText.get(text) ?? none;
+}
+
+const none = new Uint32Array();
+const whiteSpace = [' ', '\n'];
+
+/**
+ * Returns the candidates that are boundaries, longest first. Two calls of the tokenizer whatever their number, and a third
+ * where one swallows white space.
+ */
 export async function proveBoundaries(
   candidates: readonly string[],
   tokenizeMany: TokenizeMany,
 ): Promise<Marker[]> {
-  if (candidates.length === 0) return [];
-  const alone = await tokenizeMany(candidates);
-  const single: Marker[] = [];
-  candidates.forEach((text, index) => {
-    const ids = alone[index];
-    const id = ids?.[0];
-    if (ids?.length === 1 && id !== undefined) single.push({ text, id });
+  const alone = await askOnce(candidates, tokenizeMany);
+  const single = [...new Set(candidates)].flatMap((text) => {
+    const [id, ...more] = alone(text);
+    return id === undefined || more.length > 0
+      ? []
+      : [{ text, id, contexts: inEveryOrder(contextsFor(text)) }];
   });
-
-  // Every distinct text is asked once: contexts recur in each candidate's proof.
-  const asked = new Map<string, number>();
-  const ask = (text: string): void => {
-    if (!asked.has(text)) asked.set(text, asked.size);
-  };
-  for (const marker of single) {
-    const contexts = contextsFor(marker.text);
-    for (const before of contexts) {
-      ask(before);
-      for (const after of contexts) ask(before + marker.text + after);
-    }
-  }
-  asked.delete('');
-  const texts = [...asked.keys()];
-  const answers = await tokenizeMany(texts);
-  const idsOf = new Map(texts.map((text, index) => [text, answers[index] ?? new Uint32Array()]));
-  idsOf.set('', new Uint32Array());
-  const empty = new Uint32Array();
-
-  return single
-    .filter((marker) => {
-      const contexts = contextsFor(marker.text);
-      const ids = (text: string): Uint32Array => idsOf.get(text) ?? empty;
-      return contexts.every((before) =>
-        contexts.every((after) => {
-          const whole = ids(before + marker.text + after);
-          return [after, after.trimStart()].some((kept) =>
-            sameIds(whole, ids(before), [marker.id], ids(kept)),
-          );
-        }),
-      );
-    })
+  const chained = await askOnce(
+    single.flatMap(({ text, contexts }) => [...contexts, chainOf(text, contexts)]),
+    tokenizeMany,
+  );
+  const read = single.map((one) => ({
+    ...one,
+    reading: readChain(chained(chainOf(one.text, one.contexts)), one.id, one.contexts, chained),
+  }));
+  // What a chain shows to be swallowed stands between two of the text: it may be the one behind that swallows.
+  const swallowing = read.filter(({ reading }) => reading === 'swallowed');
+  const inFront = await askOnce(
+    swallowing.flatMap(({ text }) => whiteSpace.map((space) => space + text)),
+    tokenizeMany,
+  );
+  const keepsFront = ({ text, id }: Marker): boolean =>
+    whiteSpace.every((space) => String(inFront(space + text)) === String([...chained(space), id]));
+  return read
+    .filter((one) => one.reading === 'kept' || (one.reading === 'swallowed' && keepsFront(one)))
+    .map(({ text, id }) => ({ text, id }))
     .toSorted((a, b) => b.text.length - a.text.length || (a.text < b.text ? -1 : 1));
 }
 
@@ -86,6 +119,6 @@ export async function withKinds(
   const ordinary = await tokenizeOrdinary(markers.map(({ text }) => text));
   return markers.map((marker, index) => ({
     ...marker,
-    kind: sameIds(ordinary[index] ?? new Uint32Array(), [marker.id]) ? 'user-defined' : 'control',
+    kind: String(ordinary[index] ?? none) === String(marker.id) ? 'user-defined' : 'control',
   }));
 }

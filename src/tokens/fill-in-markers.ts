@@ -6,19 +6,19 @@
  */
 import type { Marker } from '../exchange/model-facts.ts';
 
-export const fillInTexts: readonly string[] = [
-  ...['<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>'],
-  ...['<fim_prefix>', '<fim_suffix>', '<fim_middle>'],
-  ...['<fim-prefix>', '<fim-suffix>', '<fim-middle>'],
-  ...['<｜fim▁begin｜>', '<｜fim▁hole｜>', '<｜fim▁end｜>'],
-  ...['<PRE>', '<SUF>', '<MID>'],
-  ...['▁<PRE>', '▁<SUF>', '▁<MID>'],
-  ...['<|code_prefix|>', '<|code_suffix|>', '<|code_middle|>'],
-  ...['<|prefix|>', '<|suffix|>', '<|middle|>'],
-  ...['[PREFIX]', '[SUFFIX]', '[MIDDLE]'],
+export const fillInSpellings: readonly (readonly string[])[] = [
+  ['<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>'],
+  ['<fim_prefix>', '<fim_suffix>', '<fim_middle>'],
+  ['<fim-prefix>', '<fim-suffix>', '<fim-middle>'],
+  ['<｜fim▁begin｜>', '<｜fim▁hole｜>', '<｜fim▁end｜>'],
+  ['<PRE>', '<SUF>', '<MID>'],
+  ['▁<PRE>', '▁<SUF>', '▁<MID>'],
+  ['<|code_prefix|>', '<|code_suffix|>', '<|code_middle|>'],
+  ['<|prefix|>', '<|suffix|>', '<|middle|>'],
+  ['[PREFIX]', '[SUFFIX]', '[MIDDLE]'],
 ];
 
-const texts: ReadonlySet<string> = new Set(fillInTexts);
+const texts: ReadonlySet<string> = new Set(fillInSpellings.flat());
 
 /** Those of a model's markers that make a prompt a fill-in one. */
 export function fillInMarkers(markers: readonly Marker[]): Marker[] {

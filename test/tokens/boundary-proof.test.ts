@@ -52,6 +52,37 @@ describe('proveBoundaries', () => {
     assert.deepEqual(await proven(['<m>'], /\s*<m>|./gs), []);
   });
 
+  it('refuses a token that swallows the space in front of it, as lstrip tokens do', async () => {
+    assert.deepEqual(await proven(['<m>'], /<m>|\s(?!\s*<m>)|\S/g), []);
+  });
+
+  it('refuses one that merges only between two of the contexts', async () => {
+    const characters = ['a', '7', ' ', '\n', '<', '>'];
+    for (const before of characters) {
+      for (const after of characters) {
+        const merged = new RegExp(`${before}<m>${after}|<m>|.`, 'gs');
+        assert.deepEqual(await proven(['<m>'], merged), [], JSON.stringify([before, after]));
+      }
+    }
+  });
+
+  it('refuses one that merges with two of its own kind', async () => {
+    assert.deepEqual(await proven(['<m>'], /(?:<m>){3}|<m>|./gs), []);
+  });
+
+  it('asks for each pair of contexts, in one text', async () => {
+    const asked: string[] = [];
+    await proveBoundaries(['<m>'], (texts) => {
+      asked.push(...texts);
+      return tokenizer(/<m>|./gs)(texts);
+    });
+    const chain = asked.find((text) => text.split('<m>').length > 3) ?? '';
+    const contexts = chain.split('<m>');
+    const pairs = contexts.slice(1).map((after, index) => JSON.stringify([contexts[index], after]));
+    assert.equal(new Set(pairs).size, 49);
+    assert.ok(pairs.length <= 50, `${pairs.length} pairs`);
+  });
+
   it('refuses an ordinary word that merges with letters', async () => {
     assert.deepEqual(await proven(['user'], /[a-z]+|./gs), []);
   });
