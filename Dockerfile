@@ -1,5 +1,5 @@
 # The image: the compiled program, the packages it needs to run and nothing else; no compiler, no optional packages.
-#   docker build -t tokenweir:0.1.0 .
+#   docker build -t tokenweir:0.1.0 .          (podman or buildah: add --format docker, or the health check is dropped)
 #   docker run --read-only -p 9930:9930 -p 127.0.0.1:9939:9939 tokenweir:0.1.0 serve --upstream http://HOST:8080
 # A configuration file goes to /app/proxy.yaml, or wherever TOKENWEIR_CONFIG says.
 ARG NODE_IMAGE=node:24-bookworm-slim

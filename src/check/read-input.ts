@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { isArray, isObject, parseJson } from '../exchange/body-reader.ts';
 import { applyEdits } from '../exchange/edits.ts';
 import { findJsonFault } from '../exchange/json-fault.ts';
+import { jsonStart } from '../exchange/json-bytes.ts';
 import { locateValue } from '../exchange/json-offsets.ts';
 import { referenceShape } from '../exchange/recording-members.ts';
 import { isRecording, readRecording } from '../exchange/recording-reader.ts';
@@ -24,8 +25,7 @@ const forms = `a request body ("messages", "prompt" or "input"), a trace ("messa
 /** @param route of requests, where their shape is not to say it; traces and recordings know theirs. */
 export function readInput(file: string, bytes: Buffer, route?: RequestKind): InputReading {
   if (!isUtf8(bytes)) return mistaken(file, faults['not-utf8']);
-  const text = bytes.toString('utf8');
-  if (text.startsWith('\ufeff')) return mistaken(file, faults['byte-order-mark']);
+  const text = bytes.toString('utf8', jsonStart(bytes));
   if (text.trim() === '') return mistaken(file, `there is nothing in it; allowed: ${forms}`);
   if (isRecording(text)) return readRecorded(file, text);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -91,7 +91,7 @@ function readEntry(source: string, entry: RecordingEntry): CheckInput | InputMis
 }
 
 function readOne(source: string, bytes: Buffer, route: RequestKind | undefined): CheckInput | InputMistake {
-  const json = parseJson(bytes.toString('utf8'));
+  const json = parseJson(bytes.toString('utf8', jsonStart(bytes)));
   if (!isObject(json)) return { where: source, message: `it is no JSON object; allowed: ${forms}` };
   const referenced = referenceIn(json);
   if (typeof referenced === 'string') return { where: source, message: referenced };
@@ -180,7 +180,6 @@ const shapes: Readonly<Record<RequestKind, string>> = {
 const faults: Readonly<Record<Exclude<UnreadableReason, 'wrong-shape'>, string>> = {
   'not-json': 'it is not valid JSON',
   'not-utf8': `the bytes are no UTF-8; allowed: ${forms}, as UTF-8`,
-  'byte-order-mark': 'it starts with a byte order mark; save it as UTF-8 without one',
   'lone-surrogate': 'it holds half a surrogate pair as an escape (\\ud800 to \\udfff); engines refuse that',
   'too-deep': 'it is nested more deeply than anybody reads',
   'too-many-values': 'it holds more values than anybody reads',

@@ -3,8 +3,9 @@
  * like "1" to the front; both can reach a prompt (tool schemas, arguments of calls), so they are guarded while the tree
  * is rebuilt. Judges no syntax: the body has been read before.
  */
+import { maxDepth, withoutDeepMembers } from '../exchange/deep-members.ts';
 import { applyEdits, type Edit } from '../exchange/edits.ts';
-import { closingQuote, skipSpace } from '../exchange/json-bytes.ts';
+import { closingQuote, jsonIn, skipSpace } from '../exchange/json-bytes.ts';
 import type { Json, JsonObject } from '../exchange/request.ts';
 
 export interface ExactJson {
@@ -21,12 +22,15 @@ const colon = 0x3a;
 
 /** @param parsed the body as `JSON.parse` gave it: used where nothing in the body needs guarding. */
 export function exactJson(body: Buffer, parsed: JsonObject): ExactJson {
-  const mark = unusedMark(body);
-  const edits = guards(body, mark);
+  const bytes = jsonIn(body);
+  const mark = unusedMark(bytes);
+  const edits = guards(bytes, mark);
   if (edits.length === 0) {
     return { json: parsed, write: (value) => JSON.stringify(value), dump: (value) => JSON.stringify(value) };
   }
-  const json = JSON.parse(applyEdits(body, edits).toString('utf8')) as JsonObject;
+  const guarded = JSON.parse(applyEdits(bytes, edits).toString('utf8')) as JsonObject;
+  // A guard adds a level. What bears the prompt has been read, so it is not too deep.
+  const json = withoutDeepMembers(guarded, maxDepth + 1) ?? guarded;
   const number = new RegExp(`\\{"${mark}":"([^"]*)"\\}`, 'g');
   const restore = (value: Json, form: (raw: string) => string): string =>
     JSON.stringify(value)

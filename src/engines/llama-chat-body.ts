@@ -2,7 +2,7 @@
  * The body that `/apply-template` is asked with: a chat's own bytes, or what the engine itself makes of a body in another
  * dialect. That this is what the engine makes of it is checked by its own count on every reply.
  */
-import { isObject, parseJson } from '../exchange/body-reader.ts';
+import { readBody } from '../exchange/body-reader.ts';
 import type { ChatRequest } from '../exchange/request.ts';
 
 import { exactJson } from './exact-json.ts';
@@ -21,9 +21,9 @@ export function chatBodyOf(
   routedModel: string | undefined,
 ): Buffer | string {
   if (request.dialect === 'openai') return body;
-  const parsed = body === request.body ? request.json : parseJson(body.toString('utf8'));
-  if (!isObject(parsed)) throw new OracleFailure('unreadable-body', '/apply-template');
-  const exact = exactJson(body, parsed);
+  const reading = body === request.body ? { readable: true as const, json: request.json } : readBody(body);
+  if (!reading.readable) throw new OracleFailure('unreadable-body', '/apply-template');
+  const exact = exactJson(body, reading.json);
   const chat =
     request.dialect === 'anthropic' ? chatOfMessages(exact.json, exact.dump) : chatOfResponses(exact.json);
   if (chat === undefined) throw new OracleFailure('unreadable-body', '/apply-template');

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { isObject } from '../exchange/body-reader.ts';
+import { readBody } from '../exchange/body-reader.ts';
 import type { JsonObject } from '../exchange/request.ts';
 import { Abbreviations } from '../tokens/abbreviations.ts';
 import { keyedDigest } from '../tokens/digest.ts';
@@ -87,9 +87,9 @@ export class VllmChatMemory {
   ): Reading | undefined {
     if (model?.trust.memoising !== true || body.length < shortestBody) return undefined;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
-    if (!isObject(parsed as JsonObject)) return undefined;
-    const { json, write } = exactJson(bytes, parsed as JsonObject);
+    const read = readBody(bytes);
+    if (!read.readable) return undefined;
+    const { json, write } = exactJson(bytes, read.json);
     if (otherwise.some((field) => Boolean(json[field] ?? false))) return undefined;
     const wordFor = this.#wordsFor([...model.markers.idByText.keys()]);
     return {

@@ -3,6 +3,7 @@
  * by proven segments, ids stand as they are (engine-protocols, sections 3.2 to 3.4). There is no rendered text of a
  * conversation: `/detokenize` need not give back what was tokenized.
  */
+import { holdsNul } from '../exchange/json-bytes.ts';
 import type { ChatRequest, RawPrompt } from '../exchange/request.ts';
 import { textStart } from '../exchange/text-start.ts';
 import {
@@ -62,6 +63,7 @@ export class VllmPromptReading implements PromptReading {
 
   async #readChat(request: ChatRequest): Promise<TokenRead> {
     const { chats, facts, context, texts } = this.#options;
+    if (holdsNul(request.body)) return unknown('unreadable-body');
     if (request.hasMedia) return unknown('media');
     // A `prompt` would make a chat a text prompt to `/tokenize`; ids that come with the request replace its messages.
     const isText = request.dialect === 'openai' && request.json['prompt'] !== undefined;
@@ -75,6 +77,7 @@ export class VllmPromptReading implements PromptReading {
 
   #rawHead(prompt: RawPrompt): HeadRead {
     const { request, facts, texts } = this.#options;
+    if (isRefused(prompt, request.body)) return unknown('unreadable-body');
     const { truncate_prompt_tokens: truncated, prompt_embeds: embeds } = request.json;
     if ((truncated ?? null) !== null || (embeds ?? null) !== null) return unknown('engine-cannot');
     if (prompt.form === 'ids') return headOf(prompt.ids, { ids: [], by: 'route' });
@@ -86,6 +89,7 @@ export class VllmPromptReading implements PromptReading {
   }
 
   async #rawPrompt(prompt: RawPrompt): Promise<TokenRead> {
+    if (isRefused(prompt, this.#options.request.body)) return unknown('unreadable-body');
     // Embeddings stand before the text, and have no ids.
     if ((this.#options.request.json['prompt_embeds'] ?? null) !== null) return unknown('engine-cannot');
     if (prompt.form === 'ids') {
@@ -137,6 +141,11 @@ export class VllmPromptReading implements PromptReading {
 
 function headOf(ids: ArrayLike<number>, added: AddedIds): HeadRead {
   return { known: true, ids: Array.from(ids).slice(0, headTokens), added };
+}
+
+/** What llama.cpp casts to an id is none here, and Python's parser does not end at a NUL. */
+function isRefused(prompt: RawPrompt, body: Buffer): boolean {
+  return holdsNul(body) || (prompt.form === 'ids' && prompt.cast === true);
 }
 
 /** Disaggregated serving sends the ids beside the messages. */

@@ -1,33 +1,33 @@
 /**
  * From a body's bytes to a JSON object, or the reason why not. A body that the engine and JSON.parse would read
- * differently (lone surrogates, byte order marks) is unreadable here: nothing is said about it and it is forwarded.
+ * differently (lone surrogates) is unreadable here: nothing is said about it and it is forwarded.
  */
 import { isUtf8 } from 'node:buffer';
-import { measureJson } from './json-bytes.ts';
+import { maxDepth, withoutDeepMembers } from './deep-members.ts';
+import { jsonIn, measureJson } from './json-bytes.ts';
 import type { Json, JsonObject, UnreadableReason } from './request.ts';
 
 export type BodyReading =
   | { readonly readable: true; readonly json: JsonObject }
   | { readonly readable: false; readonly reason: UnreadableReason };
 
-/** Nesting beyond which nobody's request is read; later walkers recurse. */
-const maxDepth = 512;
 /** Values and keys beyond which no object is built: more cost a gigabyte and no prompt needs them. */
 export const maxValues = 4_194_304;
 
 /** Never throws. Blocks for about 3 ms per MiB: large bodies belong in a worker. */
 export function readBody(body: Buffer): BodyReading {
-  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return unreadable('byte-order-mark');
-  if (!isUtf8(body)) return unreadable('not-utf8');
-  const { depth, values } = measureJson(body, { depth: maxDepth, values: maxValues });
-  if (depth > maxDepth) return unreadable('too-deep');
+  const bytes = jsonIn(body);
+  if (!isUtf8(bytes)) return unreadable('not-utf8');
+  const { depth, values } = measureJson(bytes, maxValues);
   if (values > maxValues) return unreadable('too-many-values');
-  const json = parseJson(body.toString('utf8'));
-  if (json === undefined) return unreadable('not-json');
-  if (!isObject(json)) return unreadable('wrong-shape');
+  const parsed = parseJson(bytes.toString('utf8'));
+  if (parsed === undefined) return unreadable('not-json');
+  if (!isObject(parsed)) return unreadable('wrong-shape');
   // Valid UTF-8 holds no surrogates, so only an escape can make one: \ud800 to \udfff.
-  const mayBeLone = body.includes('\\ud') || body.includes('\\uD');
-  return mayBeLone && !isWellFormed(json) ? unreadable('lone-surrogate') : { readable: true, json };
+  const mayBeLone = bytes.includes('\\ud') || bytes.includes('\\uD');
+  if (mayBeLone && !isWellFormed(parsed)) return unreadable('lone-surrogate');
+  const json = depth > maxDepth ? withoutDeepMembers(parsed) : parsed;
+  return json === undefined ? unreadable('too-deep') : { readable: true, json };
 }
 
 /** True for JSON objects: not null, not an array. */

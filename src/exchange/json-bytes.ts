@@ -16,6 +16,25 @@ export interface JsonMeasure {
   readonly values: number;
 }
 
+/** Offset at which JSON starts: behind a byte order mark, which nlohmann's parser and Python's read over. */
+export function jsonStart(body: Buffer): number {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+}
+
+/**
+ * What nlohmann's parser reads of a body: its lexer takes a NUL for the end of the input, so that whatever follows is
+ * accepted unread. Within a string a NUL is refused, and what is left here of such a body is no JSON either.
+ */
+export function jsonIn(body: Buffer): Buffer {
+  const end = body.indexOf(0);
+  return body.subarray(jsonStart(body), end === -1 ? body.length : end);
+}
+
+/** True if the parsers of other engines refuse the body for where it ends. */
+export function holdsNul(body: Buffer): boolean {
+  return body.includes(0);
+}
+
 /** Offset of the first byte that is not JSON white space. */
 export function skipSpace(body: Buffer, from: number): number {
   let at = from;
@@ -84,8 +103,8 @@ function skipScalar(body: Buffer, from: number): number {
   return at;
 }
 
-/** Counts in one pass; stops early, with what it has, once a limit is passed. */
-export function measureJson(body: Buffer, limits: JsonMeasure): JsonMeasure {
+/** Counts in one pass; stops early, with what it has, once there are more values than that. */
+export function measureJson(body: Buffer, mostValues: number): JsonMeasure {
   let depth = 0;
   let deepest = 0;
   let values = 1;
@@ -99,7 +118,7 @@ export function measureJson(body: Buffer, limits: JsonMeasure): JsonMeasure {
       deepest = Math.max(deepest, depth);
     } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
     else if (byte === 0x2c || byte === 0x3a) values += 1;
-    if (deepest > limits.depth || values > limits.values) break;
+    if (values > mostValues) break;
     at += 1;
   }
   return { depth: deepest, values };

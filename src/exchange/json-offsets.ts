@@ -3,13 +3,13 @@
  * and no others. Builds no values, does not recurse, and answers undefined for what is not there or is not JSON.
  */
 import { parseJson } from './body-reader.ts';
-import { closingQuote, skipSpace, skipValue } from './json-bytes.ts';
+import { closingQuote, jsonStart, skipSpace, skipValue } from './json-bytes.ts';
 import { endOfCharacters, matchLiteral, type ByteRange } from './json-string.ts';
 import type { JsonPath } from './request.ts';
 
 /** Byte range of the value at `path`. Of duplicate keys the last one counts, as for JSON.parse and the engines. */
 export function locateValue(body: Buffer, path: JsonPath): ByteRange | undefined {
-  let start = skipSpace(body, 0);
+  let start = skipSpace(body, jsonStart(body));
   for (const step of path) {
     const next = childStarts(body, start, new Set([step])).get(step);
     if (next === undefined) return undefined;
@@ -27,7 +27,7 @@ export function locateString(body: Buffer, path: JsonPath): ByteRange | undefine
 /** The same for several paths. They share the way to where they part: a long list is gone through once for all. */
 export function locateStrings(body: Buffer, paths: readonly JsonPath[]): (ByteRange | undefined)[] {
   const found: (ByteRange | undefined)[] = paths.map(() => undefined);
-  const values = [{ start: skipSpace(body, 0), depth: 0, indexes: [...paths.keys()] }];
+  const values = [{ start: skipSpace(body, jsonStart(body)), depth: 0, indexes: [...paths.keys()] }];
   for (let value = values.pop(); value !== undefined; value = values.pop()) {
     const { start, depth } = value;
     const further = new Map<string | number, number[]>();

@@ -38,14 +38,21 @@ function readOne(value: Json | undefined, path: JsonPath): RawPrompt | undefined
   return isArray(text) ? readItems(text, inner) : undefined;
 }
 
-function readItems(items: readonly Json[], path: JsonPath): RawPrompt | undefined {
-  if (items.every(isTokenId)) return { form: 'ids', ids: items, path };
+function readItems(given: readonly Json[], path: JsonPath): RawPrompt | undefined {
+  const items = given.some(isWide) ? given.map((item) => (isWide(item) ? item | 0 : item)) : given;
+  if (items.every(isTokenId))
+    return { form: 'ids', ids: items, path, ...(items !== given && { cast: true }) };
   if (items.every(isItem)) return { form: 'mixed', items, path };
   return undefined;
 }
 
 function isNumber(value: Json): value is number {
   return typeof value === 'number';
+}
+
+/** A whole number of more than 32 bits. Of one that is not safe JavaScript has lost digits, so it stays what it is. */
+function isWide(value: Json): value is number {
+  return Number.isSafeInteger(value) && !isTokenId(value);
 }
 
 function isTokenId(value: Json): value is number {

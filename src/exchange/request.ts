@@ -12,7 +12,13 @@ export type JsonPath = readonly (string | number)[];
 /** One prompt of a raw route, in one of the forms that engines accept (engine-protocols, section 2.2). */
 export type RawPrompt =
   | { readonly form: 'text'; readonly text: string; readonly path: JsonPath }
-  | { readonly form: 'ids'; readonly ids: readonly number[]; readonly path: JsonPath }
+  | {
+      readonly form: 'ids';
+      readonly ids: readonly number[];
+      readonly path: JsonPath;
+      /** Numbers of more than 32 bits were cast, as nlohmann's `get<int32_t>()` does: 2^32 + 2 is the id 2. */
+      readonly cast?: true;
+    }
   | { readonly form: 'mixed'; readonly items: readonly (string | number)[]; readonly path: JsonPath }
   | { readonly form: 'media'; readonly path: JsonPath };
 
@@ -68,7 +74,6 @@ export type GenerationRequest = ChatRequest | CompletionRequest;
 export type UnreadableReason =
   | 'not-json'
   | 'not-utf8'
-  | 'byte-order-mark'
   | 'lone-surrogate'
   | 'too-deep'
   | 'too-many-values'

@@ -28,6 +28,17 @@ describe('exactJson: write', () => {
     assert.equal(exactJson(Buffer.from(JSON.stringify(parsed)), parsed).json, parsed);
   });
 
+  it('reads what the engine reads of a body, whatever stands around it', () => {
+    const { json, write } = exactJson(Buffer.from('\ufeff{"a":1.0}\0 1.0'), { a: 1 });
+    assert.equal(write(json), '{"a":1.0}');
+  });
+
+  it('leaves out what was too deep to be read', () => {
+    const x = `${'['.repeat(100_000)}1.0${']'.repeat(100_000)}`;
+    const { json, write } = exactJson(Buffer.from(`{"a":1.0,"x":${x}}`), { a: 1 });
+    assert.equal(write(json), '{"a":1.0}');
+  });
+
   it('keeps any JSON, whatever its numbers and keys', () => {
     const number = fc.stringMatching(/^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,5})?(?:[eE][+-]?\d{1,2})?$/);
     const { tree } = fc.letrec<{ tree: string }>((tie) => ({

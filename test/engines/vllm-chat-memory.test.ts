@@ -112,6 +112,13 @@ describe('chats that vLLM has rendered before', () => {
     for (const body of opened.asked) assert.ok(body.includes(JSON.stringify(tags)));
   });
 
+  it('may stand behind a byte order mark', async () => {
+    const opened = await open();
+    const messages = conversation(6);
+    const ids = await idsOf(opened.engine, typed('chat', `\ufeff${JSON.stringify({ messages })}`));
+    assert.deepEqual(ids, await opened.whole({ messages }));
+  });
+
   it('are asked for as they are where the engine refuses them: the refusal is its own', async () => {
     const opened = await open();
     const messages = conversation(6);

@@ -265,6 +265,8 @@ describe('vLLM ids', () => {
     'embeddings before the text': [{ prompt: 'Hi', prompt_embeds: 'AAAA' }, 'engine-cannot'],
     'a prompt that is cut': [{ prompt: 'One, two, three', truncate_prompt_tokens: 2 }, 'engine-cannot'],
     'a mixed prompt, which it refuses': [{ prompt: ['Hi', 3966] }, 'engine-cannot'],
+    'ids that are none before they are cast': [{ prompt: [2 ** 32 + 3966] }, 'unreadable-body'],
+    'a text before a NUL, which ends the body elsewhere': ['{"prompt":"Hi"}\0', 'unreadable-body'],
   } as const;
   for (const [name, [body, reason]] of Object.entries(unknowns)) {
     it(`are unknown: ${name}`, async () => {
@@ -279,6 +281,13 @@ describe('vLLM ids', () => {
     const { engine } = await sharedAdapter('qwen3');
     const body = { prompt: 'One, two', truncate_prompt_tokens: 3 };
     assert.deepEqual(await idsOf(engine, typed('completion', body)), [3966, 11, 1378]);
+  });
+
+  it('are unknown of a chat before a NUL, which ends the body elsewhere', async () => {
+    const { engine } = await sharedAdapter('qwen3');
+    const read = await ask(engine, typed('chat', `${JSON.stringify({ messages: Q })}\0`));
+    assert.ok('prompts' in read);
+    assert.deepEqual(read.prompts, [{ known: false, reason: 'unreadable-body' }]);
   });
 
   it('are unknown of a chat with media, and nothing is asked', async () => {

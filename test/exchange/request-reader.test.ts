@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { maxValues } from '../../src/exchange/body-reader.ts';
 import type { ChatRequest, CompletionRequest, UnreadableReason } from '../../src/exchange/request.ts';
+import { locateString } from '../../src/exchange/json-offsets.ts';
 import { readRequest } from '../../src/exchange/request-reader.ts';
 
 function completion(body: string | Buffer): CompletionRequest {
@@ -85,6 +86,18 @@ describe('readRequest: prompts of a raw route', () => {
     });
   }
 
+  it('casts numbers to ids as the engine does, and says so', () => {
+    const wide = [2 ** 32 + 2, 2 ** 40, 2 - 2 ** 32, 5];
+    assert.deepEqual(completion(JSON.stringify({ prompt: wide })).prompts, [
+      { form: 'ids', ids: [2, 0, 2, 5], path: prompt, cast: true },
+    ]);
+    assert.deepEqual(completion(JSON.stringify({ prompt: [2 ** 32 + 2, 'a'] })).prompts, [
+      { form: 'mixed', items: [2, 'a'], path: prompt },
+    ]);
+    const [plain] = completion('{"prompt":[2,5]}').prompts;
+    assert.ok(plain !== undefined && !('cast' in plain));
+  });
+
   for (const value of [
     undefined,
     null,
@@ -100,6 +113,7 @@ describe('readRequest: prompts of a raw route', () => {
     [1.5],
     [2147483648],
     [1, 'a', -1],
+    [2 ** 53],
     {},
     { prompt_string: 7 },
     { prompt_string: ['a', true] },
@@ -174,16 +188,39 @@ describe('readRequest: options', () => {
   });
 });
 
+describe('readRequest: what is JSON to the engine', () => {
+  const prompt = '{"prompt":"a"}';
+  for (const [name, body] of Object.entries({
+    'a byte order mark in front': Buffer.from(`\ufeff${prompt}`),
+    'a byte order mark and space in front': Buffer.from(`\ufeff \n${prompt}`),
+    'a NUL behind': Buffer.from(`${prompt}\0`),
+    'anything behind a NUL': Buffer.concat([
+      Buffer.from(`${prompt}\n\0{"prompt":"b"} `),
+      Buffer.from([0xff]),
+    ]),
+  })) {
+    it(`may have ${name}`, () => {
+      const request = completion(body);
+      assert.deepEqual(request.prompts, [{ form: 'text', text: 'a', path: ['prompt'] }]);
+      const range = locateString(body, ['prompt']);
+      assert.equal(range && body.toString('utf8', range.start, range.end), 'a');
+    });
+  }
+});
+
 describe('readRequest: unreadable bodies', () => {
   const nested = (depth: number): string => `{"prompt":"a","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
   it('says why', () => {
     refuses('chat', '{"messages":', 'not-json');
     refuses('chat', '', 'not-json');
-    refuses('completion', '{"prompt":"a"}\0', 'not-json');
     refuses('completion', '[{"prompt":"a"}]', 'wrong-shape');
     refuses('completion', 'null', 'wrong-shape');
-    refuses('completion', '\ufeff{"prompt":"a"}', 'byte-order-mark');
+    refuses('completion', '\ufeff\ufeff{"prompt":"a"}', 'not-json');
+    refuses('completion', ' \ufeff{"prompt":"a"}', 'not-json');
+    refuses('completion', '\0{"prompt":"a"}', 'not-json');
+    refuses('completion', '{"prompt":"a\0"}', 'not-json');
+    refuses('completion', '{"prompt":"a",\0"n":1}', 'not-json');
     refuses('completion', Buffer.from('{"prompt":"\xff"}', 'latin1'), 'not-utf8');
     refuses(
       'completion',
@@ -205,10 +242,20 @@ describe('readRequest: unreadable bodies', () => {
     assert.equal(completion('{"prompt":"\\\\ud800"}').prompts.length, 1);
   });
 
-  it('reads 512 levels and no more', () => {
-    assert.equal(completion(nested(511)).prompts.length, 1);
-    refuses('completion', nested(512), 'too-deep');
-    refuses('completion', '['.repeat(2_000_000), 'too-deep');
+  it('leaves out members that are too deep to be followed, if the prompt is not in them', () => {
+    for (const depth of [511, 512, 100_000]) {
+      const { prompts, json } = completion(nested(depth));
+      assert.equal(prompts.length, 1);
+      assert.equal('x' in json, depth === 511);
+    }
+    for (const [kind, body] of [
+      ['completion', `{"prompt":${'['.repeat(512)}${']'.repeat(512)}}`],
+      ['chat', `{"messages":[],"tools":${'['.repeat(512)}${']'.repeat(512)}}`],
+      ['chat', `{"messages":[],"chat_template_kwargs":${'{"a":'.repeat(512)}1${'}'.repeat(512)}}`],
+    ] as const) {
+      refuses(kind, body, 'too-deep');
+    }
+    refuses('completion', `{"prompt":"a","x":${'['.repeat(2_000_000)}}`, 'not-json');
   });
 
   it('builds no object of more values than any prompt needs', () => {

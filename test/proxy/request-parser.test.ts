@@ -35,8 +35,8 @@ describe('createRequestParser', () => {
     const bodies: (string | Buffer)[] = [
       '{"prompt": "not closed',
       '{"prompt": "\\ud800 half a pair"}',
-      '\ufeff{"prompt": "with a mark"}',
-      `{"prompt": ${'['.repeat(600)}`,
+      '\ufeff\ufeff{"prompt": "with two marks"}',
+      `{"prompt": ${'['.repeat(600)}${']'.repeat(600)}}`,
       '{"prompt": {"none": "of the forms"}}',
       Buffer.from('{"prompt": "not UTF-8: \xff"}', 'latin1'),
       '["not", "an", "object"]',

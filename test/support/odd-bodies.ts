@@ -21,11 +21,29 @@ export const oddBodies: Readonly<Record<string, OddBody>> = {
     path: native,
     body: bytes([0xef, 0xbb, 0xbf], `{"prompt":"a",${sampling}}`),
     status: 200,
+    inspection: 'ok',
+  },
+  'two byte order marks': {
+    path: native,
+    body: bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], `{"prompt":"a",${sampling}}`),
+    status: 400,
   },
   'a lone surrogate': { path: native, body: bytes(`{"prompt":"\\ud800",${sampling}}`), status: 400 },
   'bytes that are no UTF-8': { path: native, body: bytes('{"prompt":"a', [0xff], '"}'), status: 400 },
   'an encoded surrogate': { path: native, body: bytes('{"prompt":"', [0xed, 0xa0, 0x80], '"}'), status: 400 },
-  'a NUL after the object': { path: native, body: bytes(`{"prompt":"a",${sampling}}`, [0]), status: 200 },
+  'a NUL after the object': {
+    path: native,
+    body: bytes(`{"prompt":"a",${sampling}}`, [0]),
+    status: 200,
+    inspection: 'ok',
+  },
+  'anything after a NUL': {
+    path: native,
+    body: bytes(`{"prompt":"a",${sampling}} `, [0, 0xff], '{"prompt":"b"} x'),
+    status: 200,
+    inspection: 'ok',
+  },
+  'a NUL between members': { path: native, body: bytes('{"prompt":"a",', [0], '"n":1}'), status: 400 },
   'a NUL in a string': { path: native, body: bytes('{"prompt":"a', [0], '"}'), status: 400 },
   'broken JSON': { path: native, body: bytes('{"prompt":"a"'), status: 400 },
   'text after the object': { path: native, body: bytes('{"prompt":"a"} x'), status: 400 },
@@ -33,7 +51,19 @@ export const oddBodies: Readonly<Record<string, OddBody>> = {
   'an array': { path: native, body: bytes('[1]'), status: 400 },
   'a number as prompt': { path: native, body: bytes('{"prompt":5}'), status: 400 },
   'no prompt': { path: native, body: bytes('{}'), status: 400 },
-  'an id beyond 32 bits': { path: native, body: bytes('{"prompt":[99999999999]}'), status: 400 },
+  'an id beyond 64 bits': { path: native, body: bytes('{"prompt":[264,18446744073709551616]}'), status: 400 },
+  'a negative id': { path: native, body: bytes('{"prompt":[264,-1]}'), status: 400 },
+  'an id that is negative once it is cast': {
+    path: native,
+    body: bytes('{"prompt":[264,2147483648]}'),
+    status: 400,
+  },
+  'a negative id beside text': { path: native, body: bytes('{"prompt":[264,"a",-1]}'), status: 400 },
+  'an id of 64 bits, which JavaScript reads as another': {
+    path: native,
+    body: bytes(`{"prompt":[264,9007199254740993],${sampling}}`),
+    status: 200,
+  },
   'an id beyond the vocabulary': {
     path: native,
     // Behind BOS, which ids must bring along.
@@ -44,6 +74,14 @@ export const oddBodies: Readonly<Record<string, OddBody>> = {
   'deep nesting': {
     path: native,
     body: bytes(`{"prompt":"a","x":${deep(20_000)},${sampling}}`),
+    status: 200,
+    inspection: 'ok',
+  },
+  'deep nesting in the tools': {
+    path: chatRoute,
+    body: bytes(
+      `{"messages":[],"tools":[{"type":"function","function":{"name":"f","x":${deep(600)}}}],${sampling}}`,
+    ),
     status: 200,
   },
   'no messages': { path: chatRoute, body: bytes('{}'), status: 400 },

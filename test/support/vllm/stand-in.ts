@@ -114,7 +114,8 @@ function answersOf(family: Family, adapters: readonly string[]): (path: string, 
     return ok({ count: tokens.length, max_model_len: contextTokens, tokens, token_strs: null });
   };
   return (path, body) => {
-    const asking = question.parse(body === '' ? {} : JSON.parse(body));
+    // Python's parser reads over a byte order mark.
+    const asking = question.parse(body === '' ? {} : JSON.parse(body.replace(/^\ufeff/, '')));
     const served = ['', family, ...adapters];
     if (asking.model !== undefined && !served.includes(asking.model)) {
       const message = `The model \`${asking.model}\` does not exist. Valid aliases: ${family}.`;
