@@ -115,14 +115,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       meter.sessionEviction(reason, turns);
     },
   });
-  const findings = new FindingsRing(limits.findingsKept);
+  const findings = new FindingsRing(() => config().limits.findingsKept);
   const findingLog = createFindingLog({
     write: (level, fields, message) => {
       logger[level](fields, message);
     },
     foldSeconds: () => config().log.foldSeconds,
   });
-  const parser = createRequestParser({ workerBytes: limits.workerBytes });
+  const parser = createRequestParser({ workerBytes: () => config().limits.workerBytes });
   const judge = new Judge({
     engine,
     publisher: new FindingPublisher({

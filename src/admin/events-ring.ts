@@ -13,7 +13,10 @@ export interface EventsFilter {
 const mostKept = 200;
 
 export class EventsRing {
-  readonly #ring = new FairRing<EventRecord>(mostKept, ({ event }) => event);
+  readonly #ring = new FairRing<EventRecord>(
+    () => mostKept,
+    ({ event }) => event,
+  );
 
   /** Events seen since the start, kept or not. */
   get seen(): number {

@@ -7,15 +7,15 @@ interface Kept<Item> {
 
 /** When full, the oldest record of the sort that has the most is dropped. */
 export class FairRing<Item> {
-  readonly #capacity: number;
+  readonly #capacity: () => number;
   readonly #sortOf: (item: Item) => string;
   /** Per sort, oldest first; none is empty. */
   readonly #kept = new Map<string, Kept<Item>[]>();
   #size = 0;
   #sequence = 0;
 
-  /** @param capacity the most records kept over all sorts, at least 1 */
-  constructor(capacity: number, sortOf: (item: Item) => string) {
+  /** @param capacity the most records kept over all sorts, at least 1; asked anew for each record */
+  constructor(capacity: () => number, sortOf: (item: Item) => string) {
     this.#capacity = capacity;
     this.#sortOf = sortOf;
   }
@@ -32,8 +32,12 @@ export class FairRing<Item> {
     const same = this.#kept.get(sort);
     if (same === undefined) this.#kept.set(sort, [kept]);
     else same.push(kept);
-    if (this.#size < this.#capacity) this.#size += 1;
-    else this.#dropOne();
+    this.#size += 1;
+    const capacity = this.#capacity();
+    while (this.#size > capacity) {
+      this.#dropOne();
+      this.#size -= 1;
+    }
   }
 
   /** Newest first. */

@@ -18,8 +18,8 @@ export interface FindingsFilter {
 export class FindingsRing {
   readonly #ring: FairRing<FindingRecord>;
 
-  /** @param capacity the most records kept over all severities (`limits.findingsKept`), at least 1. */
-  constructor(capacity: number) {
+  /** @param capacity the most records kept over all severities (`limits.findingsKept`), at least 1; may change. */
+  constructor(capacity: () => number) {
     this.#ring = new FairRing(capacity, ({ severity }) => severity);
   }
 

@@ -16,6 +16,7 @@ const startOnly = [
   'listen',
   'admin',
   'limits.segmentCacheBytes',
+  'limits.modelLabels',
   'sessions',
   'log.foldSeconds',
   'drain',

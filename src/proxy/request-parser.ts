@@ -20,8 +20,8 @@ export interface RequestParser {
 }
 
 export interface RequestParserOptions {
-  /** Largest body that is read on the main thread. @defaultValue 1 MiB, about 3 ms */
-  readonly workerBytes?: number;
+  /** Largest body that is read on the main thread (1 MiB takes about 3 ms); asked anew for each. */
+  readonly workerBytes: () => number;
   /** Workers at most, each started when it is first needed. @defaultValue 2: a large body does not hold up the next */
   readonly workers?: number;
 }
@@ -29,12 +29,11 @@ export interface RequestParserOptions {
 /** Bytes copied for a worker before other events get their turn: fresh memory costs more than the copy itself. */
 const copyBytes = 1_048_576;
 
-export function createRequestParser(options: RequestParserOptions = {}): RequestParser {
-  const { workerBytes = 1_048_576, workers = 2 } = options;
+export function createRequestParser({ workerBytes, workers = 2 }: RequestParserOptions): RequestParser {
   const pool = new ParsePool(workers);
   return {
     read: async (body, kind) =>
-      body.length <= workerBytes ? readRequest(body, kind) : readInWorker(pool, body, kind),
+      body.length <= workerBytes() ? readRequest(body, kind) : readInWorker(pool, body, kind),
     close: () => pool.close(),
   };
 }

@@ -26,7 +26,7 @@ export function partsWith(changes: Partial<AdminParts> = {}): AdminParts {
     scrape: createMetrics({ modelLabels: 5 }).scrape,
     ready: () => ({ ready: true, reason: 'the engine answers' }),
     config: () => [{ key: 'mode', value: 'observe', origin: 'default' }],
-    findings: new FindingsRing(10),
+    findings: new FindingsRing(() => 10),
     events: new EventsRing(),
     sessions: () => [],
     onError: (error) => {

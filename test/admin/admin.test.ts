@@ -109,7 +109,7 @@ describe('protected paths', () => {
 });
 
 describe('the findings API', () => {
-  const ring = new FindingsRing(10);
+  const ring = new FindingsRing(() => 10);
   ring.add(findingRecord({ requestId: 'r-1' }));
   ring.add(findingRecord({ requestId: 'r-2', kind: 'double-bos', severity: 'error', model: 'gemma' }));
   ring.add(findingRecord({ requestId: 'r-3' }));

@@ -87,6 +87,7 @@ describe('reload', () => {
       'admin.token',
       'admin.allowedHosts',
       'limits.segmentCacheBytes',
+      'limits.modelLabels',
       'sessions.maxBytes',
       'sessions.ttlSeconds',
       'sessions.heads',

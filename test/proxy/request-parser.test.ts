@@ -5,7 +5,7 @@ import { readRequest } from '../../src/exchange/request-reader.ts';
 import { ParsePool } from '../../src/proxy/parse-pool.ts';
 import { createRequestParser } from '../../src/proxy/request-parser.ts';
 
-const parser = createRequestParser({ workerBytes: 16 });
+const parser = createRequestParser({ workerBytes: () => 16 });
 after(() => parser.close());
 
 const messages = Array.from({ length: 30_000 }, (_, index) => ({
@@ -76,7 +76,7 @@ describe('createRequestParser', () => {
   });
 
   it('rejects what waits when it is closed, and everything after', async () => {
-    const closing = createRequestParser({ workerBytes: 16, workers: 1 });
+    const closing = createRequestParser({ workerBytes: () => 16, workers: 1 });
     const body = Buffer.from(JSON.stringify({ messages }));
     const reads = Promise.allSettled([closing.read(body, 'chat'), closing.read(body, 'chat')]);
     await closing.close();
