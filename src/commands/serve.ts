@@ -17,6 +17,14 @@ export const command: Command = {
     const result = loadConfig(configSources(context));
     if (result.kind === 'invalid') return reportErrors(result.errors, context);
     if (result.config.upstream.url === undefined) return missingUpstream(context, 'serve');
+    // A signal that comes while the listeners are opened must not end the process; it is heeded once they are.
+    let missed = 0;
+    let onHangup = (): void => {
+      missed += 1;
+    };
+    context.onHangup(() => {
+      onHangup();
+    });
     const logger = createLogger({ level: result.config.log.level });
     for (const warning of result.warnings) logger.warn(warning);
     const server = await openListeners({ loaded: result, logger, cwd: context.cwd }, context);
@@ -26,7 +34,8 @@ export const command: Command = {
       { listen: server.url, admin: server.adminUrl, upstream: upstream.url, mode },
       'tokenweir serves',
     );
-    reloadOnHangup(result, server, logger, context);
+    onHangup = reloader(result, server, logger, context);
+    if (missed > 0) onHangup();
     await aborted(context.signal);
     logger.info({ signal: context.signal.reason as unknown }, 'draining');
     await server.drain();
@@ -36,14 +45,14 @@ export const command: Command = {
 };
 
 /** Validates first, swaps then; a configuration with mistakes changes nothing. */
-function reloadOnHangup(
+function reloader(
   atStart: LoadedConfig,
   server: RunningServer,
   logger: Logger,
   context: CommandContext,
-): void {
+): () => void {
   let current = atStart;
-  context.onHangup(() => {
+  return () => {
     const reload = reloadConfig(current, configSources(context));
     server.noteReload(reload.kind === 'swapped');
     if (reload.kind === 'rejected') {
@@ -60,7 +69,7 @@ function reloadOnHangup(
         'these keys change at the next start',
       );
     }
-  });
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

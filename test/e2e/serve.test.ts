@@ -88,6 +88,16 @@ describe('tokenweir serve, reloading,', { skip, ...limit }, () => {
   });
 });
 
+describe('tokenweir serve, told to reload while it starts,', limit, () => {
+  it('goes on and reloads once it serves', async (t) => {
+    const served = new ServeProcess(t, { file: settings('http://127.0.0.1:1', 'observe') });
+    // The first line that it writes at all: the admin port is not open yet.
+    await served.line(() => true);
+    assertHas(await served.reload(), { event: 'config-reloaded', changed: [] });
+    await served.serving();
+  });
+});
+
 describe('tokenweir serve, told to stop,', { skip, ...limit }, () => {
   const streaming = { prompt: withBos.turn, n_predict: 2000, ignore_eos: true, stream: true };
 
