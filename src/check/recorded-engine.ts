@@ -94,11 +94,12 @@ export class RecordedEngine implements Engine {
   #tokensOf(prompt: RecordedPrompt): TokenRead {
     if ('unknown' in prompt) return unknown(prompt.unknown);
     if ('pseudonyms' in prompt) return unknown('engine-cannot');
-    const { ids, source, text, segments } = prompt;
+    const { ids, source, text, segments, cut } = prompt;
     return {
       known: true,
       ids: Uint32Array.from(ids),
       source,
+      ...(cut !== undefined && { cut }),
       ...(text !== undefined && { text }),
       ...(text !== undefined &&
         segments && {
@@ -113,7 +114,10 @@ export class RecordedEngine implements Engine {
 }
 
 function headOf(prompt: RecordedPrompt): HeadRead {
-  if ('ids' in prompt) return { known: true, ids: prompt.ids.slice(0, headTokens) };
+  if ('ids' in prompt) {
+    const { ids, cut } = prompt;
+    return { known: true, ids: ids.slice(0, headTokens), ...(cut !== undefined && { cut }) };
+  }
   if ('pseudonyms' in prompt) return unknown('engine-cannot');
   return prompt.head === undefined ? unknown(prompt.unknown) : { known: true, ids: prompt.head };
 }

@@ -3,6 +3,7 @@
  * nothing of models that show neither, and nothing of fill-in prompts.
  */
 import { isFillIn } from './causes/fill-in.ts';
+import { cutField } from './causes/cut-field.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
@@ -36,7 +37,7 @@ export const missingBos: Detector = {
 
 /** Undefined where nothing says that there should be one. */
 function missingIn(
-  { request }: Exchange,
+  { request, heads }: Exchange,
   facts: ModelFacts,
   bos: Marker,
   promptIndex: number,
@@ -44,7 +45,18 @@ function missingIn(
   const added = request?.kind === 'completion' ? facts.addedPrefix.completion : facts.addedPrefix.chat;
   const isAdded = added.includes(bos.id);
   if (!isAdded && facts.templateWritesBos !== true) return undefined;
+  const head = heads[promptIndex];
   const wanted = isAdded ? 'the engine puts one in front of texts' : 'the chat template writes one';
+  if (request !== undefined && head?.known === true && head.cut === 'start') {
+    const by = cutField(request) ?? '';
+    return {
+      cause: 'cut-off',
+      culprit: 'client',
+      field: by,
+      evidence: `${wanted}, and the client has the start of the prompt cut off`,
+      advice: `Leave ${by} out and drop earlier messages instead, or have the end cut off.`,
+    };
+  }
   if (request?.kind !== 'completion') {
     // A template may write BOS with the first message.
     if (request?.messages.length === 0) return undefined;

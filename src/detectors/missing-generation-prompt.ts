@@ -5,6 +5,7 @@
 import { isFillIn } from './causes/fill-in.ts';
 import { answersAreOpened, lastToken, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
 import { isScoring } from './causes/scoring.ts';
+import { cutField } from './causes/cut-field.ts';
 import type { Detector } from './detector.ts';
 import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -66,6 +67,16 @@ function chatFault(request: ChatRequest, facts: ModelFacts, read: KnownTokens): 
   if (opensAnswer(read, facts) || answersAreOpened(read, request, facts)) return undefined;
   const opening =
     written ?? facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening ?? 'what opens an answer';
+  if (read.cut !== undefined) {
+    const field = cutField(request) ?? '';
+    return {
+      cause: 'cut-off',
+      culprit: 'client',
+      field,
+      message: `The prompt lacks what opens an answer (${JSON.stringify(opening)}): the client has its ${read.cut} cut off.`,
+      advice: `Leave ${field} out and drop earlier messages instead, or have the start cut off, and less of it.`,
+    };
+  }
   return {
     cause: written === undefined ? 'never-written' : 'left-out',
     culprit: 'template',

@@ -7,6 +7,7 @@ import { isArray, isObject } from '../exchange/body-reader.ts';
 import { formatPath } from '../exchange/json-path.ts';
 import type { ChatRequest, GenerationRequest, Json, JsonObject, JsonPath } from '../exchange/request.ts';
 import type { SessionMatch } from '../exchange/session-match.ts';
+import { cutField } from './causes/cut-field.ts';
 import { instructs, partWithLine, systemParts, type SeenPrompt } from '../exchange/system-text.ts';
 
 export const prefixBreak: Detector = {
@@ -53,11 +54,12 @@ function whatIsLost({ commonTokens, saltChanged }: SessionMatch, before: number)
 }
 
 function fieldOf(
-  { change, left }: NamedBreak,
+  { change, left, cut }: NamedBreak,
   request: GenerationRequest,
   seen: SeenPrompt,
 ): string | undefined {
   if (left !== undefined) return formatPath(left);
+  if (cut === true) return cutField(request);
   if (change === undefined) return undefined;
   if (request.kind !== 'chat') return 'prompt';
   const path = existing(chatPath(change, request, seen) ?? [], request.json);

@@ -24,6 +24,8 @@ export const trailingAssistant: Detector = {
   detect({ request, facts, prompts }) {
     const read = prompts[0];
     if (request?.kind !== 'chat' || facts === undefined || read?.known !== true) return [];
+    // Of a prompt without its end nothing shows what the model goes on with.
+    if (read.cut === 'end') return [];
     const last = request.messages.at(-1);
     if (last?.role !== 'assistant' || !isTextAlone(last)) return [];
     return [

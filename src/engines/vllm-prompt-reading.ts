@@ -9,6 +9,7 @@ import { textStart } from '../exchange/text-start.ts';
 import {
   unknown,
   type AddedIds,
+  type CutPart,
   type HeadRead,
   type KnownTokens,
   type TokenRead,
@@ -21,6 +22,7 @@ import { promptsOf, type AskedPrompts } from './prompts-of.ts';
 import { addedTo } from './vllm-added-ids.ts';
 import type { VllmChatIds } from './vllm-chat-ids.ts';
 import type { VllmOracle } from './vllm-oracle.ts';
+import { cutPrompt, truncationOf } from './vllm-truncation.ts';
 
 export interface VllmPromptReadingOptions extends AskedPrompts {
   readonly oracle: VllmOracle;
@@ -43,7 +45,7 @@ export class VllmPromptReading implements PromptReading {
     return promptsOf<HeadRead>(request, {
       chat: async (chat) => {
         const read = await this.#readChatOnce(chat);
-        return read.known ? headOf(read.ids, addedTo(chat, facts)) : read;
+        return read.known ? headOf(read, addedTo(chat, facts)) : read;
       },
       raw: (prompt) => this.#rawHead(prompt),
     });
@@ -72,20 +74,32 @@ export class VllmPromptReading implements PromptReading {
     await texts.confirmed();
     const { ids, rendered } = await chats.read(request, facts, context, texts);
     const read: KnownTokens = { known: true, ids, source: 'engine' };
-    return rendered ? read : this.#unlessTruncated(read);
+    const truncation = truncationOf(request, facts);
+    // The route's own rendering has cut it already, so that a prompt of that length may be a part.
+    const isCut = rendered && typeof truncation === 'object' && ids.length === truncation.most;
+    if (rendered) return isCut ? { ...read, cut: truncation.cut } : read;
+    return this.#asTruncated(read, addedTo(request, facts).ids.length);
   }
 
-  #rawHead(prompt: RawPrompt): HeadRead {
+  #rawHead(prompt: RawPrompt): HeadRead | Promise<HeadRead> {
     const { request, facts, texts } = this.#options;
     if (isRefused(prompt, request.body)) return unknown('unreadable-body');
-    const { truncate_prompt_tokens: truncated, prompt_embeds: embeds } = request.json;
-    if ((truncated ?? null) !== null || (embeds ?? null) !== null) return unknown('engine-cannot');
-    if (prompt.form === 'ids') return headOf(prompt.ids, { ids: [], by: 'route' });
+    if ((request.json['prompt_embeds'] ?? null) !== null) return unknown('engine-cannot');
+    if (truncationOf(request, facts) !== undefined) return this.#headOfWhole(prompt);
+    if (prompt.form === 'ids') return headOf(prompt, { ids: [], by: 'route' });
     // The engine refuses whatever else another engine takes as a prompt.
     if (prompt.form !== 'text') return unknown('engine-cannot');
     const added = addedTo(request, facts);
     const head = texts.head(textStart(request.body, prompt.path, prompt.text), added.ids);
-    return head.known ? headOf(head.ids, added) : head;
+    return head.known ? headOf(head, added) : head;
+  }
+
+  /** Where the start may be cut, the head is what is left of the whole. */
+  async #headOfWhole(prompt: RawPrompt): Promise<HeadRead> {
+    const { request, facts } = this.#options;
+    const read = await this.#rawPrompt(prompt);
+    if (!read.known) return read;
+    return headOf(read, prompt.form === 'text' ? addedTo(request, facts) : { ids: [], by: 'route' });
   }
 
   async #rawPrompt(prompt: RawPrompt): Promise<TokenRead> {
@@ -93,10 +107,11 @@ export class VllmPromptReading implements PromptReading {
     // Embeddings stand before the text, and have no ids.
     if ((this.#options.request.json['prompt_embeds'] ?? null) !== null) return unknown('engine-cannot');
     if (prompt.form === 'ids') {
-      return this.#unlessTruncated({ known: true, ids: Uint32Array.from(prompt.ids), source: 'client' });
+      return this.#asTruncated({ known: true, ids: Uint32Array.from(prompt.ids), source: 'client' }, 0);
     }
     if (prompt.form !== 'text') return unknown('engine-cannot');
-    return this.#unlessTruncated(await this.#tokenize(prompt.text));
+    const { request, facts } = this.#options;
+    return this.#asTruncated(await this.#tokenize(prompt.text), addedTo(request, facts).ids.length);
   }
 
   #tokenize(text: string): Promise<KnownTokens> {
@@ -117,30 +132,30 @@ export class VllmPromptReading implements PromptReading {
     );
   }
 
-  /** A prompt that is cut has other ids, and which depends on settings of the server's tokenizer. */
-  #unlessTruncated(read: KnownTokens): TokenRead {
-    const limit = this.#mostIds();
-    return limit === undefined || read.ids.length <= limit ? read : unknown('engine-cannot');
-  }
-
-  /** Beyond this many ids the request wants its prompt cut; undefined if it does not. */
-  #mostIds(): number | undefined {
+  /** @param added how many ids the tokenizer puts in front by itself */
+  #asTruncated(read: KnownTokens, added: number): TokenRead {
     const { request, facts } = this.#options;
-    // The engine keeps one id free for what it generates.
-    const whole = facts.contextTokens - 1;
-    if (request.kind === 'chat' && request.dialect === 'anthropic') return undefined;
-    if (request.kind === 'chat' && request.dialect === 'responses') {
-      const { truncation = 'disabled' } = request.json;
-      return truncation === 'disabled' ? undefined : whole;
-    }
-    const limit = request.json['truncate_prompt_tokens'] ?? null;
-    if (limit === null) return undefined;
-    return limit === -1 ? whole : typeof limit === 'number' ? limit : 0;
+    const truncation = truncationOf(request, facts);
+    if (truncation === undefined) return read;
+    if (truncation === 'refused') return unknown('engine-cannot');
+    if (read.ids.length <= truncation.most) return read;
+    // What else it would keep there was not seen.
+    const hasSuffix = facts.addedSuffix.completion.length > 0 && !truncation.sideIsNamed && added > 0;
+    return hasSuffix ? unknown('engine-cannot') : cutPrompt(read, truncation, added);
   }
 }
 
-function headOf(ids: ArrayLike<number>, added: AddedIds): HeadRead {
-  return { known: true, ids: Array.from(ids).slice(0, headTokens), added };
+function headOf(
+  { ids, cut }: { readonly ids: ArrayLike<number>; readonly cut?: CutPart },
+  added: AddedIds,
+): HeadRead {
+  return {
+    known: true,
+    ids: Array.from({ length: Math.min(ids.length, headTokens) }, (_, index) => ids[index] ?? 0),
+    // Of what the engine has put in front nothing need be there any more.
+    added: cut === 'start' && ids[0] !== added.ids[0] ? { ids: [], by: 'route' } : added,
+    ...(cut !== undefined && { cut }),
+  };
 }
 
 /** What llama.cpp casts to an id is none here, and Python's parser does not end at a NUL. */

@@ -30,7 +30,7 @@ import { referenceMakers, type Reference } from './reference.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
 import { chatDialects, type Json } from './request.ts';
 import { routeKinds, type Route } from './route.ts';
-import { unknownReasons } from './token-read.ts';
+import { cutParts, unknownReasons } from './token-read.ts';
 
 type MembersOf<Type> = Readonly<Record<keyof Type, Shape>>;
 
@@ -103,6 +103,7 @@ const prompt = byMember({
     source: oneOf(['engine', 'client']),
     text: optional(text),
     segments: optional(listOf(listOf(wholeNumber))),
+    cut: optional(oneOf(cutParts)),
   }),
   pseudonyms: object({ pseudonyms: listOf(text) }),
   unknown: object({ unknown: oneOf(unknownReasons), head: optional(ids) }),

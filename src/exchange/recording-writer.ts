@@ -53,11 +53,12 @@ export function recordExchange(
 
 function recordPrompt(read: TokenRead, head: HeadRead | undefined): RecordedPrompt {
   if (!read.known) return { unknown: read.reason, ...(head?.known === true && { head: head.ids }) };
-  const { ids, source, text, segments } = read;
+  const { ids, source, text, segments, cut } = read;
   return {
     ids: Array.from(ids),
     source,
     ...(text !== undefined && { text }),
+    ...(cut !== undefined && { cut }),
     ...(segments && {
       segments: segments.map(({ tokenStart, textStart }) => [tokenStart, textStart] as const),
     }),

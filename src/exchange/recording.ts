@@ -5,7 +5,7 @@
 import type { ModelFacts } from './model-facts.ts';
 import type { Reference } from './reference.ts';
 import type { Route } from './route.ts';
-import type { UnknownReason } from './token-read.ts';
+import type { CutPart, UnknownReason } from './token-read.ts';
 
 export const recordingVersion = 1;
 
@@ -55,6 +55,8 @@ export type RecordedPrompt =
       readonly text?: string;
       /** Where each segment starts: index into `ids`, UTF-16 offset into `text`. */
       readonly segments?: readonly (readonly [tokenStart: number, textStart: number])[];
+      /** The part that the request had cut off; absent where the prompt is whole. */
+      readonly cut?: CutPart;
     }
   /** Keyed pseudonyms of the ids: equal ids have equal ones. Enough to see what was shared, not what was said. */
   | { readonly pseudonyms: readonly string[] }

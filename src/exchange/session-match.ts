@@ -52,6 +52,8 @@ export interface Turn {
    * known.
    */
   readonly lostReasoning?: readonly number[];
+  /** True if the request had its prompt cut: the ids are not where its conversation begins, or not where it ends. */
+  readonly cut?: true;
   /** The order in which the requests arrived at the store; a turn never replaces a later one. */
   readonly sequence: number;
   /** The attribution line that the engine was fed, as written in the body; absent if there was none. Never leaves. */

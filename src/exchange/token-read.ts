@@ -43,7 +43,12 @@ export interface KnownTokens {
   readonly text?: string;
   /** Keyed digests of the text's segments, in order, and the token offset at which each starts. */
   readonly segments?: readonly SegmentRead[];
+  /** Which part of the prompt is gone because the request has the engine cut it; absent where it is whole. */
+  readonly cut?: CutPart;
 }
+
+export const cutParts = ['start', 'end'] as const;
+export type CutPart = (typeof cutParts)[number];
 
 export interface SegmentRead {
   readonly key: string;
@@ -61,6 +66,8 @@ export interface KnownHead {
   readonly ids: readonly number[];
   /** Absent where the model facts say what the route adds, whatever the request says. */
   readonly added?: AddedIds;
+  /** As in the whole prompt. */
+  readonly cut?: CutPart;
 }
 
 /** What the engine itself puts in front of one prompt, where requests differ in that. */

@@ -44,6 +44,7 @@ export function turnOf(
     ...(match.digest && { digest: match.digest }),
     ...(isShown && { lostReasoning: lostReasoning(request, tokens.text).map(({ turn }) => turn) }),
     tail: tailOf(tokens, facts),
+    ...(tokens.cut !== undefined && { cut: true }),
     sequence: match.sequence,
   };
 }

@@ -36,6 +36,8 @@ testDetector(missingBos, {
   clean: [
     { name: 'a text to which the engine adds BOS', exchange: raw('Hi', [[2, 5, 6]]) },
     { name: 'a chat', exchange: chat([[2, 105, 7]]) },
+    { name: 'a chat that lost its end', exchange: chat([[2, 105, 7]], { cut: 'end' }) },
+    { name: 'a text that kept its BOS', exchange: raw('Hi', [[2, 6]], { cut: 'start' }) },
     { name: 'a chat of no messages', exchange: chat([[105, 4368]], { body: { messages: [] } }) },
     { name: 'a prompt of no ids', exchange: raw([[]], [[]]) },
     { name: 'ids that begin with BOS', exchange: raw([2, 5], [[2, 5]]) },
@@ -85,6 +87,14 @@ testDetector(missingBos, {
     { name: 'ids that are not known', exchange: chat(['oracle-timeout']) },
   ],
   found: [
+    {
+      name: 'a chat of which the client has the start cut off',
+      exchange: chat([[107, 105, 4368]], {
+        cut: 'start',
+        body: { messages: [{ role: 'user', content: 'Hi' }], truncate_prompt_tokens: 3 },
+      }),
+      findings: [{ cause: 'cut-off', culprit: 'client', severity: 'error', field: 'truncate_prompt_tokens' }],
+    },
     {
       name: 'ids without BOS',
       exchange: raw([105, 2364, 107], [[105, 2364, 107]]),

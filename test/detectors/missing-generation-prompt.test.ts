@@ -42,6 +42,10 @@ const unfilled = {
 testDetector(missingGenerationPrompt, {
   clean: [
     { name: 'an opened answer', exchange: chat(start + opening, open) },
+    {
+      name: 'one that lost its start',
+      exchange: { ...chat(undefined, open.slice(3), { truncate_prompt_tokens: 6 }), cut: 'start' },
+    },
     { name: 'one of which only the ids are known', exchange: chat(undefined, open) },
     {
       name: 'thinking switched off',
@@ -117,6 +121,11 @@ testDetector(missingGenerationPrompt, {
     },
   ],
   found: [
+    {
+      name: 'a conversation of which the client has the end cut off',
+      exchange: { ...chat(undefined, closed.slice(0, 4), { truncate_prompt_tokens: 4 }), cut: 'end' },
+      findings: [{ cause: 'cut-off', culprit: 'client', field: 'truncate_prompt_tokens' }],
+    },
     {
       name: 'a rendered conversation that ends with the question',
       exchange: raw(start),

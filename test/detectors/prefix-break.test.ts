@@ -8,6 +8,7 @@ import {
   Conversations,
   getTime,
   getWeather,
+  render,
   system,
   terseTurns,
   tokenize,
@@ -129,7 +130,7 @@ describe('prefix-break: causes', () => {
     [
       'a tool with its keys in another order',
       { messages: first, tools: [getWeather] },
-      { messages: second, tools: [{ function: getWeather['function']!, type: 'function' }] },
+      { messages: second, tools: [{ function: getWeather.function, type: 'function' }] },
       ['unknown', 'warning', 'client', 'tools[0]'],
     ],
     [
@@ -151,6 +152,30 @@ describe('prefix-break: causes', () => {
       assert.deepEqual([cause, severity, culprit, field], expected);
     });
   }
+
+  it('names the client where it has its prompts cut, and the field', async () => {
+    const conversations = new Conversations();
+    const cutTurn = async (messages: readonly JsonObject[], last: number): Promise<readonly Finding[]> => {
+      const whole = await tokenize(render({ messages }));
+      const tokens = { known: true, ids: whole.ids.slice(-last), source: 'engine', cut: 'start' } as const;
+      const body = { messages, truncate_prompt_tokens: last };
+      const visit = await conversations.begin('chat', body, tokens);
+      visit.remember();
+      return visit.findings;
+    };
+    assert.deepEqual(await cutTurn(first, 10), []);
+    const [finding] = await cutTurn(second, 10);
+    assert.deepEqual(place(finding!), [
+      'history-truncated',
+      'info',
+      'client',
+      0,
+      10,
+      'truncate_prompt_tokens',
+    ]);
+    const { findings } = await conversations.chat({ messages: third });
+    assert.deepEqual(findings.map(place), [['history-truncated', 'info', 'client', 0, 10, undefined]]);
+  });
 
   it('names the change that is rendered first, not the one that stands first in the body', async () => {
     const clock = (time: string): JsonObject => longSystem(`It is ${time}.`);

@@ -48,6 +48,20 @@ const prefill = { role: 'assistant', content: 'Sure, ' };
 
 testDetector(trailingAssistant, {
   clean: [
+    {
+      name: 'one that may have been cut off',
+      exchange: {
+        route: 'chat',
+        body: {
+          messages: [
+            { role: 'user', content: 'Hi' },
+            { role: 'assistant', content: 'Well,' },
+          ],
+        },
+        ids: [[2, 105, 7]],
+        cut: 'end',
+      },
+    },
     { name: "a user's last message", exchange: { ...ending(user, open), text: start } },
     { name: 'a lone message', exchange: { ...ending(user, open), body: { messages: [user] } } },
     { name: 'a result of a tool', exchange: ending({ role: 'tool', content: 'ok' }, open) },

@@ -9,7 +9,7 @@ import type { Detector } from '../../src/detectors/detector.ts';
 import { detectors } from '../../src/detectors/index.ts';
 import { breakCauses, culprits, findingKinds, severities, type Finding } from '../../src/exchange/finding.ts';
 import { referenceMakers } from '../../src/exchange/reference.ts';
-import { unknownReasons } from '../../src/exchange/token-read.ts';
+import { cutParts, unknownReasons } from '../../src/exchange/token-read.ts';
 import { causeCulprits, kindSeverities } from '../../src/metrics/label-sets.ts';
 import { buildExchange, factsOf, type Family } from '../support/exchange-builder.ts';
 import { Conversations } from '../support/qwen3-sessions.ts';
@@ -91,6 +91,7 @@ const oneExchange = z.strictObject({
   route: z.enum(['chat', 'completion', 'messages', 'responses']),
   body,
   text: z.string().exactOptional(),
+  cut: z.enum(cutParts).exactOptional(),
   ids: z.array(z.union([z.array(z.int()), idsOfLength, z.enum(unknownReasons)])).exactOptional(),
   reply: z
     .strictObject({ complete: z.boolean().exactOptional(), choices: z.array(choice) })

@@ -212,15 +212,15 @@ describe('vLLM facts', () => {
   });
 });
 
-/** Cut prompts are unknown; the stand-in does not continue a message. Both are asked of the real one. */
-const unknownHere = /truncated|continued/;
+/** The stand-in does not continue a message; the real one is asked. */
+const unknownHere = 'continued';
 
 describe('vLLM ids', () => {
   for (const { family, asked } of recordedServers) {
     for (const [name, { path, body }] of Object.entries(asked)) {
       const kind = path === '/v1/completions' ? 'completion' : 'chat';
       const wanted = recordedIds(family, name, path);
-      if (body === undefined || wanted.length === 0 || unknownHere.test(name)) continue;
+      if (body === undefined || wanted.length === 0 || name.includes(unknownHere)) continue;
       it(`of ${family} are those that the recorded reply says: ${name}`, async () => {
         const { engine } = await sharedAdapter(family);
         const read = await ask(engine, typed(kind, body));
@@ -263,7 +263,14 @@ describe('vLLM ids', () => {
 
   const unknowns = {
     'embeddings before the text': [{ prompt: 'Hi', prompt_embeds: 'AAAA' }, 'engine-cannot'],
-    'a prompt that is cut': [{ prompt: 'One, two, three', truncate_prompt_tokens: 2 }, 'engine-cannot'],
+    'a prompt cut to nothing, which it refuses': [
+      { prompt: 'One, two, three', truncate_prompt_tokens: 0 },
+      'engine-cannot',
+    ],
+    'a prompt cut at a side that there is not': [
+      { prompt: 'One, two, three', truncate_prompt_tokens: 2, truncation_side: 'middle' },
+      'engine-cannot',
+    ],
     'a mixed prompt, which it refuses': [{ prompt: ['Hi', 3966] }, 'engine-cannot'],
     'ids that are none before they are cast': [{ prompt: [2 ** 32 + 3966] }, 'unreadable-body'],
     'a text before a NUL, which ends the body elsewhere': ['{"prompt":"Hi"}\0', 'unreadable-body'],
@@ -288,6 +295,28 @@ describe('vLLM ids', () => {
     const read = await ask(engine, typed('chat', `${JSON.stringify({ messages: Q })}\0`));
     assert.ok('prompts' in read);
     assert.deepEqual(read.prompts, [{ known: false, reason: 'unreadable-body' }]);
+  });
+
+  for (const [name, body, ids, cut] of [
+    ['its end, by itself', {}, [11, 2380], 'start'],
+    ['its end', { truncation_side: 'left' }, [11, 2380], 'start'],
+    ['its start', { truncation_side: 'right' }, [128_000, 4054], 'end'],
+  ] as const) {
+    it(`are ${name} of a prompt that is cut`, async () => {
+      const { engine } = await sharedAdapter('llama3.1');
+      const prompt = [128_000, 4054, 11, 1403, 11, 2380];
+      const read = await ask(engine, typed('completion', { prompt, truncate_prompt_tokens: 2, ...body }));
+      assert.ok('prompts' in read);
+      assert.deepEqual(read.prompts, [{ known: true, ids: Uint32Array.from(ids), source: 'client', cut }]);
+      assert.deepEqual(read.heads, [{ known: true, ids, added: { ids: [], by: 'route' }, cut }]);
+    });
+  }
+
+  it('are cut to the context less one id where no number is said', async () => {
+    const { engine } = await sharedAdapter('llama3.1');
+    const prompt = Array<number>(32_769).fill(11);
+    const ids = await idsOf(engine, typed('completion', { prompt, truncate_prompt_tokens: -1 }));
+    assert.equal(ids.length, 32_767);
   });
 
   it('are unknown of a chat with media, and nothing is asked', async () => {

@@ -6,7 +6,7 @@ import type { Reference } from '../../src/exchange/reference.ts';
 import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
 import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
 import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
-import type { TokenRead } from '../../src/exchange/token-read.ts';
+import type { CutPart, TokenRead } from '../../src/exchange/token-read.ts';
 import { turnMarksOf } from '../../src/exchange/turn-marks.ts';
 import {
   compileTurnMarks,
@@ -234,6 +234,8 @@ export interface ExchangeShape {
   readonly ids?: readonly (readonly number[] | Extract<TokenRead, { known: false }>['reason'])[];
   /** The rendered text of the only prompt; without `ids` its tokens are those of tokenized-text. */
   readonly text?: string;
+  /** The part of each prompt that the request has the engine cut off. */
+  readonly cut?: CutPart;
   readonly modelKind?: 'instruct' | 'base';
   readonly reply?: Partial<Omit<Reply, 'choices'>> & { readonly choices?: readonly ChoiceShape[] };
   readonly session?: Exchange['session'];
@@ -262,7 +264,8 @@ export function buildExchange(shape: ExchangeShape): Exchange {
   const given = shape.ids?.map((ids): TokenRead => {
     if (typeof ids === 'string') return { known: false, reason: ids };
     const text = shape.text === undefined ? {} : { text: shape.text };
-    return { known: true, ids: Uint32Array.from(ids), source: 'engine', ...text };
+    const cut = shape.cut === undefined ? {} : { cut: shape.cut };
+    return { known: true, ids: Uint32Array.from(ids), source: 'engine', ...text, ...cut };
   });
   const prompts = given ?? tokenized;
   return {
@@ -275,7 +278,9 @@ export function buildExchange(shape: ExchangeShape): Exchange {
     request,
     facts,
     heads: prompts.map((read) =>
-      read.known ? { known: true, ids: [...read.ids.subarray(0, 16)], ...added } : read,
+      read.known
+        ? { known: true, ids: [...read.ids.subarray(0, 16)], ...added, ...(read.cut && { cut: read.cut }) }
+        : read,
     ),
     prompts,
     ...(shape.session && { session: shape.session }),

@@ -14,6 +14,8 @@ export interface NamedBreak {
   readonly culprit: Culprit;
   /** The client's change that the break comes from; absent where it is not the client's. */
   readonly change?: ClientChange;
+  /** True if a prompt is left only in part, because its request asks for that. */
+  readonly cut?: true;
   /** The part of the request that the template left out; absent where it did not. */
   readonly left?: JsonPath;
 }
@@ -37,6 +39,9 @@ export function nameBreak(
   position: number,
 ): NamedBreak {
   if (match.saltChanged === true) return { cause: 'salt-changed', severity: 'warning', culprit: 'client' };
+  if (tokens?.cut !== undefined || ancestor.cut === true) {
+    return { cause: 'history-truncated', severity: 'info', culprit: 'client', cut: true };
+  }
   const index = leftOutReply(match, ancestor, position);
   if (index !== undefined) {
     const change: ClientChange = { part: 'history', cause: 'history-truncated', index, end: index + 1 };

@@ -45,7 +45,9 @@ const advice: Record<BreakCause, string> = {
 };
 
 /** A clause; of an unknown cause it says what little is known. */
-export function breakEvidence({ cause, culprit, change }: NamedBreak): string {
+export function breakEvidence({ cause, culprit, change, cut }: NamedBreak): string {
+  if (cut === true)
+    return 'the client has its prompts cut to a number of tokens, so that each begins elsewhere';
   if (cause !== 'unknown') return evidence[cause];
   if (change?.part === 'tools') return 'a tool came with its JSON keys in another order';
   if (change?.part === 'options') return 'the template arguments or the response format changed';
@@ -53,7 +55,9 @@ export function breakEvidence({ cause, culprit, change }: NamedBreak): string {
 }
 
 /** A sentence or two: what to change, and who must. */
-export function breakAdvice({ cause, culprit, change }: NamedBreak): string {
+export function breakAdvice({ cause, culprit, change, cut }: NamedBreak): string {
+  if (cut === true)
+    return 'A conversation that has outgrown the limit is computed anew each turn: the client should drop or sum up several turns at once, and leave the rest as it was.';
   if (cause !== 'unknown') return advice[cause];
   if (change?.part === 'tools')
     return 'The client should write each tool with its keys in the same order every time.';
