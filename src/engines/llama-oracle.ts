@@ -46,12 +46,10 @@ export class LlamaOracle {
     return array(answer['data']).map((item) => readServedModel(object(item)));
   }
 
-  /** @returns false if a router lists the model as anything but loaded, or not at all. */
-  async isLoaded(model: string, context: AskContext): Promise<boolean> {
+  /** What a router says of the model: `loaded`, `sleeping`, `unloaded` and others; undefined if it does not list it. */
+  async statusOf(model: string, context: AskContext): Promise<string | undefined> {
     const served = await this.models(context);
-    return served.some(
-      ({ name, aliases, status }) => (name === model || aliases.includes(model)) && status === 'loaded',
-    );
+    return served.find(({ name, aliases }) => name === model || aliases.includes(model))?.status;
   }
 
   /** Renders a chat body; the bytes are the client's own. @returns the text after the engine's BOS stripping. */

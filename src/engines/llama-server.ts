@@ -86,7 +86,9 @@ export class LlamaServerEngine extends ModelAdapter implements Engine {
       const props = await this.#props.get('', context);
       this.#router = props.router;
       if (!props.router) return this.#knownUnder(props, undefined, context);
-      if (requested === undefined || !(await this.#oracle.isLoaded(requested, context))) {
+      const status = requested && (await this.#oracle.statusOf(requested, context));
+      // `/props` of a sleeping model does not wake it.
+      if (requested === undefined || (status !== 'loaded' && status !== 'sleeping')) {
         // Once loaded it is another process.
         this.#props.forget();
         throw new OracleFailure('model-not-loaded', '/models');

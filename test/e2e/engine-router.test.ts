@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { withBos, withoutBos } from '../support/byte-models.ts';
-import { chat, clean, complete, send, settled } from '../support/exchanges.ts';
+import { chat, clean, complete, eventually, send, settled } from '../support/exchanges.ts';
 import { startLlamaServer, type LlamaServer } from '../support/llama-server/server.ts';
 import { openGated } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
@@ -19,11 +19,11 @@ after(async () => {
   if (models !== undefined) await rm(models, { recursive: true });
 });
 
-async function startRouter(): Promise<LlamaServer> {
+async function startRouter(...more: readonly string[]): Promise<LlamaServer> {
   models ??= await mkdtemp(join(tmpdir(), 'tokenweir-models-'));
   await copyFile(await withBos.file(), join(models, 'with-bos.gguf'));
   await copyFile(await withoutBos.file(), join(models, 'without-bos.gguf'));
-  const router = await startLlamaServer({ args: ['--models-dir', models] });
+  const router = await startLlamaServer({ args: ['--models-dir', models, ...more] });
   stops.push(() => router.stop());
   return router;
 }
@@ -127,5 +127,41 @@ describe('a router', { skip }, () => {
     assert.deepEqual((await chat(proxied, { ...hi, model: 'with-bos' })).said, clean);
     await settled(proxied, 3);
     assert.equal(await proxied.metric('tokenweir_facts_changes_total', { what: 'restart' }), 1);
+  });
+
+  it('has a model that sleeps: it is not woken by us, and that its cache is lost is told', async (t) => {
+    const router = await startRouter('--sleep-idle-seconds', '2');
+    const { gated, proxied } = await openGated(t, router.url, { MODE: 'strict' });
+    await chat(router, { ...hi, model: 'with-bos' });
+    assert.deepEqual((await chat(proxied, { ...hi, model: 'with-bos' })).said, clean);
+    const asleep = async (from: number): Promise<void> => {
+      await router.waitForLog(/entering sleeping state/, { from });
+      await eventually(async () => (await statusOf(router, 'with-bos')) === 'sleeping', 'asleep');
+    };
+    await asleep(0);
+    const from = router.log().length;
+    const gate = gated.hold('/v1/chat/completions');
+    const answering = chat(proxied, { ...hi, model: 'with-bos' });
+    await gate.reached;
+    assert.equal(await statusOf(router, 'with-bos'), 'sleeping');
+    gate.open();
+    const answer = await answering;
+    assert.deepEqual([answer.status, answer.said.inspection], [200, 'unknown;engine-sleeping']);
+    assert.deepEqual((await chat(proxied, { ...hi, model: 'with-bos' })).said, clean);
+
+    await asleep(from);
+    // What was learnt before still tells a doubled BOS from one.
+    const doubled = await complete(proxied, { prompt: `<s>${withBos.turn}`, model: 'with-bos' });
+    assert.equal(doubled.status, 400);
+    assert.equal(await statusOf(router, 'with-bos'), 'sleeping');
+    assert.equal(await proxied.metric('tokenweir_facts_changes_total'), 0);
+    const told = proxied.lines.filter(({ event }) => event === 'engine-cache-lost');
+    assert.deepEqual(
+      told.map(({ model, reason }) => [model, reason]),
+      [
+        ['with-bos', 'sleep'],
+        ['with-bos', 'sleep'],
+      ],
+    );
   });
 });
