@@ -88,6 +88,8 @@ const messages: Readonly<Record<Stringified['cause'], (field: string) => string>
     `What stands in ${field} is the written form of a list of messages, as str() or JSON makes it, and the model reads its brackets and quotes`,
   'parts-as-text': (field) =>
     `What stands in ${field} is the written form of a list of content parts, as str() or JSON makes it, and the model reads its brackets and quotes`,
+  'object-as-text': (field) =>
+    `What stands in ${field} is [object Object], which JavaScript writes for an object in the place of a text: what was meant is lost`,
 };
 
 const advices: Readonly<Record<Stringified['cause'], string>> = {
@@ -95,5 +97,7 @@ const advices: Readonly<Record<Stringified['cause'], string>> = {
     "Send each turn as a message of its own to the chat route (LangChain's chat classes do, its text-completion classes write such lines); for a base model set models.<name>.kind to base.",
   'messages-as-text':
     'Send the list itself as messages to the chat route; somewhere before, the client makes a string of it.',
+  'object-as-text':
+    'Send the text itself, or the list of parts as content; somewhere before, the client joins an object to a string.',
   'parts-as-text': 'Send the list itself as content, or the texts of its parts as one string.',
 };

@@ -38,6 +38,13 @@ testDetector(stringifiedPrompt, {
       name: 'a colon behind a word of a sentence',
       exchange: raw('The system: a pump. Users of it: us.\nA human: me.'),
     },
+    {
+      name: 'one labelled question in another language',
+      exchange: raw('Utilisateur : Nomme un lac.\nAssistant :'),
+    },
+    { name: 'a question about what JavaScript writes', exchange: user('Why do I see [object Object] here?') },
+    { name: 'a call of a function whose name ends so', exchange: user("showMessage(id=3, 'hi')") },
+    { name: 'bold words of a document', exchange: user('**System:** A pump.\n\n**User:** a person.') },
     { name: 'settings', exchange: raw('system: linux\nuser: root\nshell: zsh') },
     { name: 'headings of a document', exchange: raw('## Instructions\n\n1. Mix.\n\n## Input\nFlour') },
     {
@@ -133,6 +140,46 @@ testDetector(stringifiedPrompt, {
       name: 'one in capitals on one line',
       exchange: raw('A chat with an assistant. USER: hi ASSISTANT: hello USER: bye ASSISTANT:'),
       findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'one question in capitals on one line',
+      exchange: raw('A chat between a user and an assistant. USER: Name a lake. ASSISTANT:'),
+      findings: [{ cause: 'role-words' }],
+    },
+    ...[
+      'System: Antworte kurz.\nBenutzer: Nenne einen See.\nAssistent:',
+      'Système : Sois bref.\nUtilisateur : Nomme un lac.\nAssistant :',
+      'Sistema: Sé breve.\nUsuario: Nombra un lago.\nAsistente:',
+      '系统：请简短回答。\n用户：说出一个湖的名字。\n助手：',
+      'システム：短く答えて。\nユーザー：湖の名前は？\nアシスタント：',
+      'Система: Кратко.\nПользователь: Назови озеро.\nАссистент:',
+      '**System:** Be brief.\n\n**User:** Name a lake.\n\n**Assistant:**',
+      '**System**: Be brief.\n\n**User**: Name a lake.\n\n**Assistant**:',
+      '[System]: Be brief.\n[User]: Name a lake.\n[Assistant]:',
+    ].map((prompt) => ({
+      name: `one in other words: ${prompt.slice(0, 12)}`,
+      exchange: raw(prompt),
+      findings: [{ cause: 'role-words', characters: { start: 0, end: prompt.length } }],
+    })),
+    ...[
+      "[ChatCompletionUserMessageParam(role='user', content='Name a lake.')]",
+      "[UserMessage(content='Name a lake.', source='user', type='UserMessage')]",
+      "ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='Name a lake.')])",
+      '[{"role":"user","parts":[{"text":"Name a lake."}]}]',
+    ].map((content) => ({
+      name: `messages of another library as text: ${content.slice(0, 24)}`,
+      exchange: user(content),
+      findings: [{ cause: 'messages-as-text' }],
+    })),
+    {
+      name: 'what JavaScript writes for an object, beside instructions',
+      exchange: judged('[object Object]'),
+      findings: [{ cause: 'object-as-text', field: 'messages[1].content' }],
+    },
+    {
+      name: 'what JavaScript writes for a list of objects',
+      exchange: raw('[object Object],[object Object]'),
+      findings: [{ cause: 'object-as-text' }],
     },
     {
       name: 'headings',

@@ -5,27 +5,31 @@
 import { isArray, isObject } from '../../exchange/body-reader.ts';
 import type { Json } from '../../exchange/request.ts';
 
-export type WrittenObjects = 'messages' | 'parts';
+export type WrittenObjects = 'messages' | 'parts' | 'unnamed';
 
 /** Longer texts are not parsed: no client writes them by mistake into one message. */
 const mostParsed = 1024 * 1024;
 
-/** LangChain's classes, alone, in a list, or in the object that its prompt templates return. */
+/** LangChain's classes, alone, in a list, or in the object that its prompt templates return; others' by what they hold. */
 const messageClass =
-  /^(?:messages=)?\[?(?:System|Human|AI|Chat|Tool|Function)Message(?:Chunk)?\((?:content|additional_kwargs|id|role)=/;
+  /^(?:messages=)?\[?(?:(?:System|Human|AI|Chat|Tool|Function)Message(?:Chunk)?\((?:additional_kwargs|id)=|\w{0,40}Message(?:Chunk|Param)?\(_?(?:content|role)=)/;
 /** What `str()` makes of one of them. */
 const messageFields = /^content=['"].*\badditional_kwargs=\{/s;
 const pythonMessage = /^\[?\{'(?:role': '\w|content': ['"[])/;
 const pythonParts = /^\[\{'type': '(?:text|input_text|image_url|input_image|image)', '/;
-const jsonMessages = /^(?:\[\s*)?\{\s*"(?:role|content|messages|model)"\s*:/;
+const jsonMessages = /^(?:\[\s*)?\{\s*"(?:role|content|parts|messages|model)"\s*:/;
 const jsonParts = /^\[\s*\{\s*"(?:type|text)"\s*:/;
 
 /** All of them begin so; most texts do not, and cost one look at their first characters. */
-const beginsWritten = /^\s*(?:[[{]|messages=|content=|(?:System|Human|AI|Chat|Tool|Function)Message)/;
+const beginsWritten = /^\s*(?:[[{]|messages=|content=|\w{0,40}Message)/;
+
+/** What JavaScript writes for an object where a text is wanted, alone or as a joined list. */
+const unnamedObjects = /^(?:\[object Object\][\s,]*){1,1000}$/;
 
 /** What a text begins with. */
 export function beginsWithObjects(text: string): WrittenObjects | undefined {
   const begin = text.trimStart().slice(0, 4096);
+  if (unnamedObjects.test(begin)) return 'unnamed';
   if (pythonParts.test(begin) || /^\[\s*\{\s*"type"\s*:\s*"(?:input_)?text"/.test(begin)) return 'parts';
   const isMessages =
     messageClass.test(begin) ||
@@ -38,10 +42,11 @@ export function beginsWithObjects(text: string): WrittenObjects | undefined {
 /** What a text is from its first character to its last, and in which language it was written down. */
 export function isObjects(
   text: string,
-): { readonly objects: WrittenObjects; readonly by: 'python' | 'json' } | undefined {
+): { readonly objects: WrittenObjects; readonly by: 'python' | 'json' | 'javascript' } | undefined {
   if (!beginsWritten.test(text)) return undefined;
   const whole = text.trim();
   if (whole.length > mostParsed) return undefined;
+  if (unnamedObjects.test(whole)) return { objects: 'unnamed', by: 'javascript' };
   // A repr is one line: line ends within its texts are written as \n.
   if (!whole.includes('\n')) {
     if (pythonParts.test(whole) && whole.endsWith('}]')) return { objects: 'parts', by: 'python' };
@@ -76,10 +81,11 @@ const roles: readonly Json[] = [
   'function',
   'human',
   'ai',
+  'model',
 ];
 
 function isMessage(value: Json): boolean {
-  return isObject(value) && roles.includes(value['role'] ?? null) && 'content' in value;
+  return isObject(value) && roles.includes(value['role'] ?? null) && ('content' in value || 'parts' in value);
 }
 
 const media: readonly Json[] = ['image_url', 'input_image', 'input_audio', 'image'];

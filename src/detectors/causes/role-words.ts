@@ -9,7 +9,9 @@ interface WordTurn {
   /** In lower case, e.g. `human`. */
   readonly word: string;
   readonly heading: boolean;
-  /** True if it is written with a capital, as names are; else it may be a key of settings. */
+  /** True in capitals within a line, as Vicuna's form has them. */
+  readonly inLine: boolean;
+  /** True if it is written as names are: with a capital, where its script has any; else it may be a key of settings. */
   readonly named: boolean;
   /** UTF-16 offset of the line's first character. */
   readonly start: number;
@@ -25,29 +27,59 @@ export interface WordRange {
   readonly end: number;
 }
 
-const sides: Readonly<Record<string, Side>> = {
-  system: 'system',
-  human: 'user',
-  user: 'user',
-  instruction: 'user',
-  instructions: 'user',
-  ai: 'answer',
-  assistant: 'answer',
-  response: 'answer',
+/** In the languages in which people write such prompts. */
+const wordsOf: Readonly<Record<Side, readonly string[]>> = {
+  system: ['system', 'système', 'systeme', 'sistema', 'система', '系统', '系統', 'システム', '시스템'],
+  user: [
+    ...[
+      'human',
+      'user',
+      'instruction',
+      'instructions',
+      'benutzer',
+      'nutzer',
+      'utilisateur',
+      'usuario',
+      'usuário',
+    ],
+    ...['utente', 'gebruiker', 'użytkownik', 'пользователь', '用户', '用戶', '使用者', 'ユーザー', '사용자'],
+  ],
+  answer: [
+    ...['ai', 'assistant', 'response', 'assistent', 'asistente', 'assistente', 'asystent'],
+    ...['ассистент', '助手', 'アシスタント', '어시스턴트'],
+  ],
 };
+const sides: ReadonlyMap<string, Side> = new Map(
+  (Object.keys(wordsOf) as Side[]).flatMap((side) => wordsOf[side].map((word) => [word, side] as const)),
+);
+const anyWord = longestFirst([...sides.keys()]);
+const answerWord = longestFirst(wordsOf.answer);
+
+function longestFirst(words: readonly string[]): string {
+  return words.toSorted((a, b) => b.length - a.length).join('|');
+}
 
 /** Words that open a turn only as a heading: as a line's beginning they are ordinary English. */
 const headingOnly = new Set(['instruction', 'instructions', 'response']);
 /** Words that frameworks write and people hardly do: LangChain's for the two sides of a conversation. */
 const frameworkWords = new Set(['human', 'ai']);
 
-/** At a line's beginning; as a heading behind a tag of the client's own; or, in Vicuna's form, in capitals within a line. */
-const roleWord =
-  /(?:^[ \t]*(?:(#{1,4}) ?)?|(?<=>)(#{1,4}) ?|(?<=\S[ \t]))(system|human|user|ai|assistant|instructions?|response)(?: (?:message|prompt))?[ \t]*:/gimu;
+/** What may follow a role's word: the end of its emphasis or bracket, before the colon or behind it. */
+const colon = String.raw`(?: (?:message|prompt))?(?:\]|\*\*|__)?[ \t]*[:：](?:\*\*|__)?`;
+/**
+ * At a line's beginning, plain, emphasised or in brackets; as a heading behind a tag of the client's own; or, in Vicuna's
+ * form, in capitals within a line.
+ */
+const roleWord = new RegExp(
+  String.raw`(?:^[ \t]*(?:(#{1,4}) ?)?(?:\[|\*\*|__)?|(?<=>)(#{1,4}) ?|(?<=\S[ \t]))(${anyWord})${colon}`,
+  'gimu',
+);
 /** Of most texts their two ends show that no role word carries them. */
-const beginsWithRole =
-  /^(?:\s|<[^<>\n]{1,40}>)*(?:#{1,4} ?)?(?:system|human|user|ai|assistant|instructions?|response)(?: (?:message|prompt))?[ \t]*:/iu;
-const endsWithAnswer = /(?:ai|assistant|response)(?: (?:message|prompt))?[ \t]*:$/iu;
+const beginsWithRole = new RegExp(
+  String.raw`^(?:\s|<[^<>\n]{1,40}>)*(?:#{1,4} ?)?(?:\[|\*\*|__)?(?:${anyWord})${colon}`,
+  'iu',
+);
+const endsWithAnswer = new RegExp(`(?:${answerWord})${colon}$`, 'iu');
 const endCharacters = 64;
 const tag = /<[^<>\n]{1,40}>/g;
 
@@ -59,11 +91,13 @@ function wordTurns(text: string): WordTurn[] {
   for (const { 0: whole, 1: atLine, 2: behindTag, 3: name = '', index } of text.matchAll(roleWord)) {
     const heading = (atLine ?? behindTag) !== undefined;
     const word = name.toLowerCase();
-    const side = sides[word];
+    const side = sides.get(word);
     if (side === undefined || (!heading && headingOnly.has(word))) continue;
-    const inCapitals = name === name.toUpperCase() && word !== 'ai';
-    if (!heading && !inCapitals && index > 0 && text[index - 1] !== '\n') continue;
-    found.push({ side, word, heading, start: index, end: index + whole.length, named: name !== word });
+    const inLine = !heading && index > 0 && text[index - 1] !== '\n';
+    const inCapitals = name !== word && name === name.toUpperCase() && word !== 'ai';
+    if (inLine && !inCapitals) continue;
+    const named = name !== word || word === word.toUpperCase();
+    found.push({ side, word, heading, inLine, named, start: index, end: index + whole.length });
     if (found.length === mostTurns) break;
   }
   return found.map((turn, index) => ({
@@ -84,7 +118,9 @@ export function carriesPrompt(text: string): WordRange | undefined {
   if (!wantsAnswer || !turns.some(asks)) return undefined;
   const spoken = turns.filter((turn) => turn.text !== '');
   const isTold = new Set(spoken.map(({ side }) => side)).size > 1;
-  const isFrameworks = turns.some(({ heading, word }) => heading || frameworkWords.has(word));
+  const isFrameworks = turns.some(
+    ({ heading, inLine, word }) => heading || inLine || frameworkWords.has(word),
+  );
   return isTold || isFrameworks ? { start: first.start, end: last.end } : undefined;
 }
 

@@ -4,10 +4,14 @@ import { carriesMessage, carriesPrompt, type WordRange } from './role-words.ts';
 import type { SpokenText } from './spoken-texts.ts';
 
 export interface Stringified extends WordRange {
-  readonly cause: 'role-words' | 'messages-as-text' | 'parts-as-text';
+  readonly cause: 'role-words' | 'messages-as-text' | 'parts-as-text' | 'object-as-text';
 }
 
-const objectCauses = { messages: 'messages-as-text', parts: 'parts-as-text' } as const;
+const objectCauses = {
+  messages: 'messages-as-text',
+  parts: 'parts-as-text',
+  unnamed: 'object-as-text',
+} as const;
 
 /** @param text a plain one: with markers of the model's own in it, it is a template's */
 export function stringifiedPlain(text: string): Stringified | undefined {
@@ -19,11 +23,11 @@ export function stringifiedPlain(text: string): Stringified | undefined {
 
 /**
  * Beside other messages, messages as text may be what is talked about, and lines may be quoted. Parts as text are never
- * meant where Python wrote them down, nor where a whole message is nothing else.
+ * meant where Python wrote them down, nor where a whole message is nothing else; nor is an object without a text.
  */
 export function stringifiedMessage({ text, alone }: SpokenText): Stringified | undefined {
   const written = isObjects(text);
-  if (written !== undefined && (alone || written.objects === 'parts')) {
+  if (written !== undefined && (alone || written.objects !== 'messages')) {
     return { cause: objectCauses[written.objects], start: 0, end: text.length };
   }
   const words = alone ? carriesMessage(text) : undefined;
