@@ -49,8 +49,7 @@ export class LineDigester {
       timeMasked.push(timeless);
       dateMasked.push(withoutDates === withoutTimes ? timeless : this.#line(withoutDates));
       if (text.startsWith(attributionPrefix)) attributionLines.push(index);
-      else
-        for (const word of withoutDates.split(/\s+/)) if (word !== '') words.add(wordHash(word, this.#seed));
+      else for (const word of wordsOf(withoutDates)) words.add(wordHash(word, this.#seed));
     }
     const wordSketch = [...words].toSorted((a, b) => a - b).slice(0, sketchSize);
     return { lines, timeMasked, dateMasked, attributionLines, wordSketch };
@@ -59,6 +58,21 @@ export class LineDigester {
   #line(text: string): string {
     return keyedDigest(this.#key, 'line', text);
   }
+}
+
+/** Scripts that write no space between words: there two characters together are what tells one text from another. */
+const unspaced = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]+/gu;
+const mayBeUnspaced = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]|[\ud800-\udbff]/;
+
+function wordsOf(text: string): readonly string[] {
+  const spaced = mayBeUnspaced.test(text) ? text.replaceAll(unspaced, pairsOf) : text;
+  return spaced.split(/\s+/).filter((word) => word !== '');
+}
+
+function pairsOf(run: string): string {
+  const characters = Array.from(run);
+  const pairs = characters.slice(1).map((character, index) => (characters[index] ?? '') + character);
+  return ` ${pairs.length === 0 ? run : pairs.join(' ')} `;
 }
 
 /** The lines that a digest counts: the same split finds a digest's line in the text again. */

@@ -142,4 +142,11 @@ describe('wordSimilarity', () => {
     assert.ok(similarity(words(0, 2000), words(1500, 3500)) < 0.4);
     assert.equal(similarity(words(0, 2000), words(2000, 4000)), 0);
   });
+
+  it('sees what two texts without spaces have in common', () => {
+    const agent = '你是一个编程助手。请用一句话回答，并说明来源。不确定时要说明。';
+    assert.ok(similarity(`${agent}当前状态：正常。`, `${agent}当前状态：有改动。`) > 0.5);
+    assert.ok(similarity(agent, '请为下面的对话写一个简短的标题，不超过五个字，不要加引号。') < 0.5);
+    assert.ok(similarity('あなたは優秀な翻訳者です。', 'これはまったく別の指示なのでご注意を。') < 0.5);
+  });
 });
