@@ -4,6 +4,8 @@
 export interface PartDigest {
   readonly value: string;
   readonly bytes: string;
+  /** Of a message with reasoning: by value without it. */
+  readonly spoken?: string;
 }
 
 /** A text's lines as digests, with digests of the line after times or dates in it are masked out. Keeps no text. */

@@ -4,7 +4,8 @@
  */
 import { isArray, isObject } from '../exchange/body-reader.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatMessage, ChatRequest, Json } from '../exchange/request.ts';
+import { reasoningMembers } from '../exchange/prompt-parts.ts';
+import type { ChatMessage, ChatRequest, Json, JsonObject } from '../exchange/request.ts';
 import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
 import { instructs, systemParts, type SeenPrompt } from '../exchange/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
@@ -52,7 +53,7 @@ export class RequestDigester {
       return value === undefined ? [] : [`${field}=${writeJson(value).byValue}`];
     });
     return {
-      messages: turns.map((message) => this.#part(withPlainContent(message), message.value)),
+      messages: turns.map((message) => this.#message(message)),
       roles: turns.map(({ role }) => role),
       ...(system.length > 0 && { system: this.#lines.digest(system.join('\n')) }),
       tools: request.tools.map((tool) => this.#part(tool, tool)),
@@ -81,6 +82,13 @@ export class RequestDigester {
     return keyedDigest(this.#key, 'salt', salt);
   }
 
+  #message({ value }: ChatMessage): PartDigest {
+    const part = this.#part(withPlainContent(value), value);
+    const spoken = withoutReasoning(value);
+    if (spoken === undefined) return part;
+    return { ...part, spoken: keyedDigest(this.#key, 'part', writeJson(withPlainContent(spoken)).byValue) };
+  }
+
   #part(value: Json, sent: Json): PartDigest {
     const { byValue, asSent } = value === sent ? writeJson(value) : unlike(value, sent);
     const digest = keyedDigest(this.#key, 'part', byValue);
@@ -92,14 +100,35 @@ function unlike(value: Json, sent: Json): Written {
   return { byValue: writeJson(value).byValue, asSent: writeJson(sent).asSent };
 }
 
+const reasoningTypes = new Set<Json>(['thinking', 'redacted_thinking', 'reasoning']);
+
+function isReasoning(part: Json): boolean {
+  return isObject(part) && reasoningTypes.has(part['type'] ?? null);
+}
+
+/** What is left of a message without its reasoning; undefined if it has none. */
+function withoutReasoning(message: JsonObject): JsonObject | undefined {
+  const { content } = message;
+  const inContent = isArray(content) && content.some(isReasoning);
+  if (!inContent && reasoningMembers.every((member) => message[member] === undefined)) return undefined;
+  const spoken = new Map(Object.entries<Json>(message));
+  for (const member of reasoningMembers) spoken.delete(member);
+  if (inContent)
+    spoken.set(
+      'content',
+      content.filter((part) => !isReasoning(part)),
+    );
+  return Object.fromEntries(spoken);
+}
+
 const textParts = new Set(['text', 'input_text', 'output_text']);
 
 /** Content of one text part counts as the text itself: clients change between the two forms, templates don't care. */
-function withPlainContent({ value }: ChatMessage): Json {
-  const content = value['content'];
-  if (!isArray(content) || content.length !== 1) return value;
-  const part = content[0];
-  if (!isObject(part) || typeof part['text'] !== 'string') return value;
-  if (typeof part['type'] !== 'string' || !textParts.has(part['type'])) return value;
-  return { ...value, content: part['text'] };
+function withPlainContent(message: JsonObject): JsonObject {
+  const { content } = message;
+  if (!isArray(content) || content.length !== 1) return message;
+  const [part] = content;
+  if (!isObject(part) || typeof part['text'] !== 'string') return message;
+  if (typeof part['type'] !== 'string' || !textParts.has(part['type'])) return message;
+  return { ...message, content: part['text'] };
 }

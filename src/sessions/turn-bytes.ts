@@ -34,8 +34,11 @@ export function turnBytes(turn: Turn): number {
 }
 
 function digestBytes({ messages, tools, system }: RequestDigest): number {
+  const spoken = messages.filter((message) => message.spoken !== undefined).length;
   return (
-    3 * digestStringBytes + (messages.length + tools.length) * partBytes + (system ? lineBytes(system) : 0)
+    (3 + spoken) * digestStringBytes +
+    (messages.length + tools.length) * partBytes +
+    (system ? lineBytes(system) : 0)
   );
 }
 

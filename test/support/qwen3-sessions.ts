@@ -7,6 +7,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { prefixBreak } from '../../src/detectors/prefix-break.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { Finding } from '../../src/exchange/finding.ts';
+import type { ModelFacts, TemplateReading } from '../../src/exchange/model-facts.ts';
 import type { JsonObject } from '../../src/exchange/request.ts';
 import type { KnownTokens } from '../../src/exchange/token-read.ts';
 import { RequestDigester } from '../../src/sessions/digest.ts';
@@ -72,7 +73,11 @@ export class Conversations {
   readonly store: MemorySessionStore;
   readonly #digester = new RequestDigester(digestKey);
 
-  constructor(options: Partial<MemoryStoreOptions> = {}) {
+  readonly #facts: ModelFacts;
+
+  /** @param reading what the template is taken to leave out; not known if it is absent */
+  constructor(options: Partial<MemoryStoreOptions> = {}, reading?: TemplateReading) {
+    this.#facts = reading === undefined ? facts : { ...facts, reading };
     this.store = new MemorySessionStore({
       maxBytes: 1 << 24,
       maxAgeMs: 60_000,
@@ -103,9 +108,9 @@ export class Conversations {
     tokens: KnownTokens,
     { client = 'client', key, salt }: VisitOptions = {},
   ): Promise<Visit> {
-    const exchange = buildExchange({ route, body, facts });
+    const exchange = buildExchange({ route, body, facts: this.#facts });
     exchange.prompts = [tokens];
-    const digest = digestRequest(exchange.request!, tokens, facts, this.#digester);
+    const digest = digestRequest(exchange.request!, tokens, this.#facts, this.#digester);
     const query: SessionQuery = {
       model: facts.modelName,
       client,
@@ -118,7 +123,7 @@ export class Conversations {
     exchange.session = match;
     const remember = (): void => {
       this.store.remember(query, match, {
-        ...turnOf(match, exchange.request!, tokens, facts),
+        ...turnOf(match, exchange.request!, tokens, this.#facts),
         ...(salt !== undefined && { salt }),
       });
     };

@@ -60,6 +60,9 @@ export function nameBreak(
     ancestor.digest && match.digest ? clientChanges(ancestor.digest, match.digest, match.commonMessages) : [];
   const change = changeAt(changes, request, tokens, position);
   if (change !== undefined) {
+    if (reading?.dropped.includes('reasoning') === true && gaveUpReasoning(change, match, ancestor)) {
+      return { cause: 'reasoning-dropped', severity: 'info', culprit: 'template', change };
+    }
     const severity = change.cause === 'tools-changed' ? 'info' : 'warning';
     return { cause: change.cause, severity, culprit: 'client', change };
   }
@@ -82,6 +85,17 @@ function leftOutReply(
   const next = digest?.roles[commonMessages];
   const atEnd = position >= ids.length - tail.think - tail.generationPrompt - joinableIds;
   return atEnd && (next === 'user' || next === 'tool') ? commonMessages : undefined;
+}
+
+/**
+ * True if a message from before the last question came back without its reasoning, and is otherwise the same: a template
+ * that leaves such reasoning out makes the same of both.
+ */
+function gaveUpReasoning({ part, index }: ClientChange, { digest }: SessionMatch, ancestor: Turn): boolean {
+  const before = ancestor.digest?.messages[index];
+  const now = digest?.messages[index];
+  if (part !== 'history' || before?.spoken === undefined || now === undefined) return false;
+  return before.spoken === (now.spoken ?? now.value) && index < (digest?.roles.lastIndexOf('user') ?? 0);
 }
 
 function tailCause({ ids, tail }: Turn, position: number): BreakCause | undefined {

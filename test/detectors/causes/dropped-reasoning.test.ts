@@ -186,3 +186,47 @@ describe('reasoning that is left out', () => {
     assert.deepEqual(named(findings), [['unknown', 'warning', 'template', undefined]]);
   });
 });
+
+describe('reasoning that the client takes out itself', () => {
+  const reading = {
+    dropped: ['reasoning'],
+    droppedFields: [],
+    mergesInstructions: false,
+    developerAsSystem: false,
+    reasoningMembers: ['reasoning_content'],
+  };
+  const without = [system, question, asks('Oslo', {}), result, assistant('Ten.'), next];
+
+  async function foundAfter(messages: readonly JsonObject[], dropped: readonly string[]): Promise<unknown[]> {
+    const conversations = new Conversations({}, { ...reading, dropped });
+    await conversations.chat({ messages: loop, tools });
+    return named((await conversations.chat({ messages, tools })).findings);
+  }
+
+  it('is no edit where the template leaves it out as well', async () => {
+    assert.deepEqual(await foundAfter(without, ['reasoning']), [
+      ['reasoning-dropped', 'info', 'template', 'messages[2]'],
+    ]);
+  });
+
+  it('is one where the template would have kept it', async () => {
+    assert.deepEqual(await foundAfter(without, []), [['history-edited', 'warning', 'client', 'messages[2]']]);
+  });
+
+  it('is one where the message was changed, too, or nothing was asked since', async () => {
+    const changed = without.with(2, asks('Bern', {}));
+    const within = [
+      system,
+      question,
+      asks('Oslo', {}),
+      result,
+      asks('Rome', {}),
+      { role: 'tool', content: '11:00' },
+    ];
+    for (const messages of [changed, within]) {
+      assert.deepEqual(await foundAfter(messages, ['reasoning']), [
+        ['history-edited', 'warning', 'client', 'messages[2]'],
+      ]);
+    }
+  });
+});
