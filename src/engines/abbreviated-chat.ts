@@ -48,7 +48,8 @@ function withTexts(message: Json, short: (text: string) => string): Json {
 /** @param markers their texts: each begins a segment, and an abbreviated text must not take any away */
 export function isAbbreviable(text: string, markers: readonly string[]): boolean {
   if (text.length < shortest || markers.length === 0) return false;
-  return ![...takenApart, ...markers].some((part) => text.includes(part));
+  const stands = (part: string): boolean => text.includes(part);
+  return !takenApart.some(stands) && !markers.some(stands);
 }
 
 /** Not between the halves of a surrogate pair. */

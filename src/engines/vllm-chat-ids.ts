@@ -57,7 +57,8 @@ export class VllmChatIds {
       texts.noteTokenized(rendered.length, 'engine');
       return { ids: rendered, rendered: true };
     }
-    const body = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, context));
+    const bytes = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, context));
+    const body = bytes === request.body ? { bytes, json: request.json } : { bytes };
     const asking =
       (within: AskContext, source: 'engine' | 'check') =>
       async (asked: Buffer | string): Promise<Uint32Array> => {
@@ -80,6 +81,11 @@ export class VllmChatIds {
     if (rendered !== undefined) return rendered;
     const body = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, asking));
     return (await this.#oracle.tokenizeBody(body, asking)).ids;
+  }
+
+  /** A reply has begun. */
+  noteReply(): void {
+    this.#memory.noteReply();
   }
 
   /** Undefined if the endpoint does not tell: it refuses some bodies that the route takes. */

@@ -3,8 +3,6 @@
  * no text, so texts that it has seen are sent abbreviated, and their ids put back. Each answer is learnt from beside the
  * request, one in some is compared with the whole, and a contradiction ends it for the model.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { readBody } from '../exchange/body-reader.ts';
 import type { JsonObject } from '../exchange/request.ts';
 import { Abbreviations } from '../tokens/abbreviations.ts';
@@ -14,6 +12,14 @@ import { abbreviateChat, isAbbreviable, type AbbreviatedChat } from './abbreviat
 import { exactJson } from './exact-json.ts';
 import type { KnownModel } from './model-registry.ts';
 import { OracleFailure } from './oracle-failure.ts';
+import { PutOff } from './put-off.ts';
+
+/** What `/tokenize` is asked with for a chat. */
+export interface ChatBody {
+  readonly bytes: Buffer | string;
+  /** What the bytes are read as, where that is known already. */
+  readonly json?: JsonObject;
+}
 
 /** Ids of a chat's body, by the engine. */
 type Ask = (body: Buffer | string) => Promise<Uint32Array>;
@@ -35,7 +41,7 @@ export interface ChatMemoryOptions {
 
 interface Reading extends ChatQuestions {
   readonly model: KnownModel;
-  readonly body: Buffer | string;
+  readonly bytes: Buffer | string;
   readonly abbreviated: (replaces: (word: string) => boolean) => AbbreviatedChat;
   readonly write: (chat: JsonObject) => string;
 }
@@ -48,11 +54,14 @@ const shortestBody = 4096;
 /** With these the template is another one, or looks for the last text in what it has rendered. */
 const otherwise = ['chat_template', 'continue_final_message'] as const;
 
-const letters = 'abcdefghijklmnop';
+/** Of 51 bits: as good as no two texts have the same. The fewer, the less the engine has to tokenize. */
+const wordLetters = 9;
+const notLetters = /[^A-Za-z]/g;
 
 export class VllmChatMemory {
   readonly #abbreviations: Abbreviations;
   readonly #digestKey: Uint8Array;
+  readonly #putOff = new PutOff();
 
   constructor({ maxBytes, digestKey }: ChatMemoryOptions) {
     this.#abbreviations = new Abbreviations(maxBytes);
@@ -60,42 +69,44 @@ export class VllmChatMemory {
   }
 
   /** @throws OracleFailure if the engine can't be asked, or refuses the body */
-  async read(
-    body: Buffer | string,
-    model: KnownModel | undefined,
-    questions: ChatQuestions,
-  ): Promise<Uint32Array> {
+  async read(body: ChatBody, model: KnownModel | undefined, questions: ChatQuestions): Promise<Uint32Array> {
     const reading = this.#reading(body, model, questions);
-    if (reading === undefined) return questions.ask(body);
+    if (reading === undefined) return questions.ask(body.bytes);
     const scope = reading.model.facts.identity;
     const known = reading.abbreviated((word) => this.#abbreviations.knows(scope, word));
     const expanded = known.words.length === 0 ? undefined : await this.#expand(reading, known);
-    const ids = expanded ?? (await questions.ask(body));
+    const ids = expanded ?? (await questions.ask(body.bytes));
     const remembered = expanded === undefined ? 0 : known.words.length;
-    // What could not be learnt or checked is asked for whole the next time; the oracle's own metrics count the failure.
-    void this.#learn(reading, ids, remembered).catch(() => undefined);
-    if (expanded !== undefined && Math.random() * checkEvery < 1) {
-      void this.#check(reading, expanded).catch(() => undefined);
-    }
+    this.#putOff.add(async () => {
+      // What could not be learnt or checked is asked for whole the next time; the oracle's own metrics count the failure.
+      await this.#learn(reading, ids, remembered).catch(() => undefined);
+      if (expanded === undefined || Math.random() * checkEvery >= 1) return;
+      await this.#check(reading, expanded).catch(() => undefined);
+    });
     return ids;
   }
 
+  /** A reply has begun: what the engine was not to be asked before may be asked now. */
+  noteReply(): void {
+    this.#putOff.release();
+  }
+
   #reading(
-    body: Buffer | string,
+    { bytes, json: known }: ChatBody,
     model: KnownModel | undefined,
     questions: ChatQuestions,
   ): Reading | undefined {
-    if (model?.trust.memoising !== true || body.length < shortestBody) return undefined;
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    const read = readBody(bytes);
+    if (model?.trust.memoising !== true || bytes.length < shortestBody) return undefined;
+    const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    const read = known === undefined ? readBody(buffer) : { readable: true as const, json: known };
     if (!read.readable) return undefined;
-    const { json, write } = exactJson(bytes, read.json);
+    const { json, write } = exactJson(buffer, read.json);
     if (otherwise.some((field) => Boolean(json[field] ?? false))) return undefined;
     const wordFor = this.#wordsFor([...model.markers.idByText.keys()]);
     return {
       ...questions,
       model,
-      body,
+      bytes,
       write,
       abbreviated: (replaces) =>
         abbreviateChat(json, (text) => {
@@ -119,8 +130,6 @@ export class VllmChatMemory {
 
   /** Nothing is asked if all that can be abbreviated was remembered. */
   async #learn(reading: Reading, whole: Uint32Array, remembered: number): Promise<void> {
-    // The request goes on first.
-    await nextTurn();
     const { chat, words } = reading.abbreviated(() => true);
     if (words.length === remembered) return;
     const abbreviated = await reading.askBeside(reading.write(chat));
@@ -130,8 +139,8 @@ export class VllmChatMemory {
     if (learning === 'contradicts') reading.onMismatch(reading.model);
   }
 
-  async #check({ askBeside, body, model, onMismatch }: Reading, ours: Uint32Array): Promise<void> {
-    const whole = await askBeside(body);
+  async #check({ askBeside, bytes, model, onMismatch }: Reading, ours: Uint32Array): Promise<void> {
+    const whole = await askBeside(bytes);
     const isSame = ours.length === whole.length && ours.every((id, index) => whole[index] === id);
     if (!isSame) onMismatch(model);
   }
@@ -145,10 +154,8 @@ export class VllmChatMemory {
         words.set(text, undefined);
         return undefined;
       }
-      const digest = Buffer.from(keyedDigest(this.#digestKey, 'abbreviation', text), 'base64url');
-      const word = [...digest.subarray(0, 6)]
-        .map((byte) => `${letters.charAt(byte >> 4)}${letters.charAt(byte & 15)}`)
-        .join('');
+      const digest = keyedDigest(this.#digestKey, 'abbreviation', text);
+      const word = digest.replace(notLetters, '').slice(0, wordLetters);
       words.set(text, word);
       return word;
     };

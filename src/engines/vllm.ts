@@ -67,6 +67,11 @@ export class VllmEngine extends ModelAdapter implements Engine {
     });
   }
 
+  override noteReply(status: number | undefined): void {
+    super.noteReply(status);
+    this.#chats.noteReply();
+  }
+
   noteCount(facts: ModelFacts, kind: string, matched: boolean): readonly TrustChange[] {
     return this.knowledge.noteCount(facts, kind, matched, true);
   }

@@ -55,10 +55,11 @@ async function open() {
 
 type Opened = Awaited<ReturnType<typeof open>>;
 
-/** Asks, and waits until what it teaches is learnt: `questions` more of them came. */
+/** Asks, and waits until what it teaches is learnt once a reply has begun: `questions` more of them came. */
 async function read({ engine, asked }: Opened, body: object, questions: number): Promise<number[]> {
   const before = asked.length;
   const ids = await idsOf(engine, typed('chat', body));
+  engine.noteReply(200);
   await eventually(() => asked.length >= before + questions, `${questions} questions`);
   return ids;
 }
@@ -87,6 +88,17 @@ describe('chats that vLLM has rendered before', () => {
     const occurrences = (body: string): number => body.split('Text').length - 1;
     assert.ok(last.length > learning.length);
     assert.ok(occurrences(last) > occurrences(learning));
+  });
+
+  it('are learnt only when a reply has begun: the engine works on the request first', async () => {
+    const opened = await open();
+    const { engine, asked } = opened;
+    const messages = conversation(6);
+    await idsOf(engine, typed('chat', { messages }));
+    await idsOf(engine, typed('chat', { messages }));
+    assert.deepEqual(asked, [JSON.stringify({ messages }), JSON.stringify({ messages })]);
+    engine.noteReply(200);
+    await eventually(() => asked.length === 4, 'what both teach');
   });
 
   it('are asked for whole where a text was changed, and then known too', async () => {
