@@ -1,7 +1,7 @@
 // Prompts of a wanted size, of the kinds that detectors have the most work with, each with its request and with the
 // rendering that a template would make of it.
 import type { ModelFacts } from '../src/exchange/model-facts.ts';
-import type { Json } from '../src/exchange/request.ts';
+import type { JsonObject } from '../src/exchange/request.ts';
 import { factsOf, type ExchangeShape } from '../test/support/exchange-builder.ts';
 import { prose, seeded, type Message } from './conversation.ts';
 
@@ -50,7 +50,12 @@ export const promptShapes: readonly PromptShape[] = [
   },
   { name: 'markers', make: (size) => chat(size, 200, () => 'of <|im_start|> and <|im_end|>, '.repeat(120)) },
   { name: 'one message', make: (size) => oneMessage(size) },
-  { name: '1000 tools', make: (size) => thousandTools(size) },
+  { name: '1000 tools', make: (size) => rendered(asked, thousandTools(size), qwen3) },
+  {
+    name: 'none rendered',
+    make: (size) => ({ ...rendered(asked, thousandTools(size), qwen3), text: padded(size) }),
+  },
+  { name: 'tool loop', make: (size) => toolLoop(size) },
   { name: 'raw text', make: (size) => rawText(size) },
 ];
 
@@ -86,10 +91,12 @@ function oneMessage(size: number): ExchangeShape {
   return rendered([{ role: 'user', content: content.slice(-size) }], [], qwen3);
 }
 
-function thousandTools(size: number): ExchangeShape {
+const asked: readonly Message[] = [{ role: 'user', content: 'Which tools are there?' }];
+
+function thousandTools(size: number): readonly JsonObject[] {
   const random = seeded(2);
   const words = Math.floor(size / 1000 / 6);
-  const tools = Array.from({ length: 1000 }, (_, index) => ({
+  return Array.from({ length: 1000 }, (_, index) => ({
     type: 'function',
     function: {
       name: `tool_${index}`,
@@ -101,7 +108,48 @@ function thousandTools(size: number): ExchangeShape {
       },
     },
   }));
-  return rendered([{ role: 'user', content: 'Which tools are there?' }], tools, qwen3);
+}
+
+/** What a template without a place for tools makes of them, in a prompt that is long by itself. */
+function padded(size: number): string {
+  return `<|im_start|>user\nWhich tools are there? ${prose(seeded(4), Math.floor(size / 6))}<|im_end|>\n<|im_start|>assistant\n`;
+}
+
+/** An agent at work: each answer thinks, which the template leaves out, and calls a tool, whose result follows. */
+function toolLoop(size: number): ExchangeShape {
+  const random = seeded(5);
+  const [question] = asked;
+  const messages: JsonObject[] = [{ ...question }];
+  const turns: string[] = [`<|im_start|>user\n${question?.content ?? ''}<|im_end|>\n`];
+  for (let length = 0, turn = 0; length < size; turn += 1) {
+    const call = {
+      name: 'read_file',
+      arguments: { path: `src/part-${turn}/file.ts`, lines: prose(random, 4) },
+    };
+    const said = prose(random, 12);
+    const result = codeOf(random, 12);
+    const reasoning = prose(random, 40);
+    const id = `call_${turn}`;
+    messages.push(
+      {
+        role: 'assistant',
+        content: said,
+        reasoning_content: reasoning,
+        tool_calls: [
+          { id, type: 'function', function: { ...call, arguments: JSON.stringify(call.arguments) } },
+        ],
+      },
+      { role: 'tool', tool_call_id: id, content: result },
+    );
+    const text =
+      `<|im_start|>assistant\n${said}\n<tool_call>\n${JSON.stringify(call)}\n</tool_call><|im_end|>\n` +
+      `<|im_start|>user\n<tool_response>\n${result}\n</tool_response><|im_end|>\n`;
+    turns.push(text);
+    length += text.length;
+  }
+  messages.push({ role: 'user', content: 'Go on.' });
+  turns.push('<|im_start|>user\nGo on.<|im_end|>\n<|im_start|>assistant\n');
+  return { route: 'chat', body: { messages }, facts: qwen3, text: turns.join('') };
 }
 
 function rawText(size: number): ExchangeShape {
@@ -110,7 +158,11 @@ function rawText(size: number): ExchangeShape {
 }
 
 /** As Qwen3's template writes it, or Gemma 3's: the tools in the system text, each message between its markers. */
-function rendered(messages: readonly Message[], tools: readonly Json[], facts: ModelFacts): ExchangeShape {
+function rendered(
+  messages: readonly Message[],
+  tools: readonly JsonObject[],
+  facts: ModelFacts,
+): ExchangeShape {
   const openings = new Map<string, string>(facts.roleMarkers.map(({ role, opening }) => [role, opening]));
   const end = facts.turnEnds?.[0] ?? '';
   const list = tools.map((tool) => `\n${JSON.stringify(tool)}`).join('');
