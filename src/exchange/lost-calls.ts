@@ -1,8 +1,9 @@
 /** Which calls that the conversation holds are not in its prompt, each looked for between the texts around it. */
+import { holdsName } from './name-place.ts';
 import { isAnchor, outside, type PlacedTexts } from './placed-texts.ts';
 import { jsonTexts, type CallPart, type MessageParts } from './prompt-parts.ts';
 import type { JsonPath } from './request.ts';
-import { holdsBeginning, holdsName, leastTold, type Found } from './written-forms.ts';
+import { holdsBeginning, leastTold, type Found } from './written-forms.ts';
 
 export interface LostCall {
   readonly what: 'call' | 'call-arguments';

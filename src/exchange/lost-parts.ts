@@ -2,9 +2,10 @@
  * What of a request is not in its rendered prompt: the one question that both detectors, the probe of a template and the
  * doctor ask. A pure function of the request and the text; who did it, and how bad that is, is for the caller to say.
  */
+import { heldTools, type Between } from './held-tools.ts';
 import { callGaps, lostCalls, type CallGap, type LostCall } from './lost-calls.ts';
 import { isCode, lostTexts, type LostText } from './lost-texts.ts';
-import { heldTools, lostToolParts, type Between, type LostTool, type LostToolPart } from './lost-tools.ts';
+import { lostToolParts, type LostTool, type LostToolPart } from './lost-tools.ts';
 import { outside, placeTexts, type PlacedTexts } from './placed-texts.ts';
 import { plainTexts } from './plain-texts.ts';
 import { promptParts, type MessageParts } from './prompt-parts.ts';
@@ -59,14 +60,12 @@ function lostOfTools(
   const tools = toolParts(request);
   if (tools.length === 0) return { tools: [], toolCount: 0, toolParts: [] };
   const where = between();
-  const isThere = heldTools(tools, messages, where);
+  const held = heldTools(tools, messages, where);
+  const isHeld = new Set(held.map(({ tool }) => tool));
   return {
-    tools: tools.flatMap(({ path, unread }, index) => (isThere[index] === true ? [] : [{ path, unread }])),
+    tools: tools.filter((tool) => !isHeld.has(tool)).map(({ path, unread }) => ({ path, unread })),
     toolCount: tools.length,
-    toolParts: lostToolParts(
-      tools.filter((_, index) => isThere[index]),
-      where,
-    ),
+    toolParts: lostToolParts(held, where),
   };
 }
 

@@ -1,87 +1,99 @@
 /**
- * Finds many texts in a long one by one pass over it (Wu and Manber's search): where its next three characters end no
- * beginning of any of them, it goes on by as many characters as the shortest of the beginnings allows.
+ * Finds many texts in a long one by one pass over it (Rabin and Karp's search): a hash that goes along with the text says
+ * where one of them may begin, however many they are and however much they look like the text.
  */
 import type { ReadingBudget } from './reading-budget.ts';
 
 /** Texts are told by so many first characters, or by fewer where they are shorter; each width takes a pass of its own. */
-const widths = [8, 4, 2, 1] as const;
-const mostBlock = 3;
+const widths = [16, 8, 4, 2, 1] as const;
 
-/** Tells each place of each of the texts, unless the budget ends before. @param needles not empty */
+/** Tells each place of each of the texts, unless the budget ends before. @param needles none is empty */
 export function eachPlace(
   text: string,
   needles: Iterable<string>,
   budget: ReadingBudget,
   visit: (needle: string, at: number) => void,
 ): void {
-  const groups = new Map<number, string[]>();
-  for (const needle of new Set(needles)) {
-    const width = widths.find((one) => one <= needle.length) ?? 1;
-    const group = groups.get(width);
-    if (group === undefined) groups.set(width, [needle]);
-    else group.push(needle);
-  }
-  for (const [width, group] of groups) {
-    if (!budget.spend(text.length)) return;
-    pass(text, beginningsOf(group, width), budget, visit);
-  }
-}
-
-interface Beginnings {
-  readonly width: number;
-  readonly block: number;
-  /** By the hash of a block, how far the next place is at least at which a beginning can end; 0 where one may end here. */
-  readonly shifts: Uint8Array;
-  /** By their beginning the texts, and the lengths that they have. */
-  readonly texts: ReadonlyMap<string, { readonly lengths: Set<number>; readonly whole: Set<string> }>;
-}
-
-function beginningsOf(needles: readonly string[], width: number): Beginnings {
-  const block = Math.min(width, mostBlock);
-  const shifts = new Uint8Array(65_536).fill(width - block + 1);
-  const texts = new Map<string, { lengths: Set<number>; whole: Set<string> }>();
+  const groups = new Map<number, Beginnings>();
   for (const needle of needles) {
-    for (let end = block; end <= width; end += 1) {
-      const hash = hashBefore(needle, end, block);
-      shifts[hash] = Math.min(shifts[hash] ?? 0, width - end);
-    }
-    const beginning = needle.slice(0, width);
-    const same = texts.get(beginning) ?? { lengths: new Set<number>(), whole: new Set<string>() };
+    const width = widths.find((one) => one <= needle.length) ?? 1;
+    const group = groups.get(width) ?? new Beginnings(width);
+    group.add(needle);
+    groups.set(width, group);
+  }
+  for (const group of groups.values()) {
+    if (!budget.spend(text.length)) return;
+    group.pass(text, budget, visit);
+  }
+}
+
+/** So many characters are copied out of the text at a time: numbers in a row are read much faster than a string's. */
+const stretch = 32_768;
+/** Odd, and its bits are well mixed: the hash's upper half tells as much as the whole. */
+const base = 0x9e3779b1;
+
+class Beginnings {
+  readonly #width: number;
+  /** What a character counts when it leaves the hash. */
+  readonly #gone: number;
+  /** 1 for the upper halves of the hashes that there are. */
+  readonly #halves = new Uint8Array(65_536);
+  readonly #byHash = new Map<number, { readonly lengths: Set<number>; readonly whole: Set<string> }>();
+
+  constructor(width: number) {
+    this.#width = width;
+    this.#gone = Array.from({ length: width }).reduce<number>((power) => Math.imul(power, base), 1);
+  }
+
+  add(needle: string): void {
+    const hash = this.#hashOf(Uint16Array.from({ length: this.#width }, (_, at) => needle.charCodeAt(at)));
+    const same = this.#byHash.get(hash) ?? { lengths: new Set<number>(), whole: new Set<string>() };
     same.lengths.add(needle.length);
     same.whole.add(needle);
-    texts.set(beginning, same);
+    this.#byHash.set(hash, same);
+    this.#halves[hash >>> 16] = 1;
   }
-  return { width, block, shifts, texts };
-}
 
-function pass(
-  text: string,
-  { width, block, shifts, texts }: Beginnings,
-  budget: ReadingBudget,
-  visit: (needle: string, at: number) => void,
-): void {
-  for (let end = width; end <= text.length; ) {
-    const shift = shifts[hashBefore(text, end, block)] ?? 1;
-    if (shift > 0) {
-      end += shift;
-      continue;
+  pass(text: string, budget: ReadingBudget, visit: (needle: string, at: number) => void): void {
+    const width = this.#width;
+    const gone = this.#gone;
+    const halves = this.#halves;
+    const codes = new Uint16Array(stretch + width);
+    const bytes = Buffer.from(codes.buffer);
+    for (let start = 0; start + width <= text.length; start += stretch) {
+      const last = bytes.write(text.slice(start, start + stretch + width - 1), 'utf16le') / 2 - width;
+      let hash = this.#hashOf(codes);
+      for (let at = 0; ; at += 1) {
+        if (halves[hash >>> 16] === 1 && !this.#tell(hash, text, start + at, budget, visit)) return;
+        if (at === last) break;
+        hash = (Math.imul(hash, base) + (codes[at + width] ?? 0) - Math.imul(codes[at] ?? 0, gone)) | 0;
+      }
     }
-    const at = end - width;
-    const same = texts.get(text.slice(at, end));
-    for (const length of same?.lengths ?? []) {
-      if (!budget.spend(length)) return;
+  }
+
+  /** False if the budget has ended. */
+  #tell(
+    hash: number,
+    text: string,
+    at: number,
+    budget: ReadingBudget,
+    visit: (needle: string, at: number) => void,
+  ): boolean {
+    const same = this.#byHash.get(hash);
+    if (same === undefined) return true;
+    for (const length of same.lengths) {
+      if (!budget.compare(length)) return false;
       const found = text.slice(at, at + length);
-      if (same?.whole.has(found) === true) visit(found, at);
+      // At the text's end it may be another's beginning.
+      if (found.length === length && same.whole.has(found)) visit(found, at);
     }
-    end += 1;
+    return true;
   }
-}
 
-/** Of the last characters before that place. */
-function hashBefore(text: string, end: number, block: number): number {
-  let hash = Math.imul(text.charCodeAt(end - 1), 0x27d5);
-  if (block > 1) hash += Math.imul(text.charCodeAt(end - 2), 0x85eb);
-  if (block > 2) hash += Math.imul(text.charCodeAt(end - 3), 0x9e37);
-  return hash & 0xffff;
+  /** Of the first of them. */
+  #hashOf(codes: ArrayLike<number>): number {
+    let hash = 0;
+    for (let at = 0; at < this.#width; at += 1) hash = (Math.imul(hash, base) + (codes[at] ?? 0)) | 0;
+    return hash;
+  }
 }

@@ -2,7 +2,7 @@
  * Looking for one thing after another in a text that most likely holds them in that order: the next one is tried near the
  * place behind the last before the whole text is read.
  */
-import { findForm } from './written-forms.ts';
+import { findWritten } from './written-forms.ts';
 
 /** What a template writes between two parts of a tool is shorter. */
 const reach = 1024;
@@ -18,15 +18,15 @@ export class OrderedSearch {
   }
 
   /**
-   * True if one of the forms stands anywhere in the text.
-   * @param length of the whole, where a form is but its beginning: what comes next is expected behind all of it
+   * True if the text stands anywhere in it, in one of its forms.
+   * @param length of the whole, where it is but a beginning: what comes next is expected behind all of it
    */
-  holds(forms: readonly string[], length = 0): boolean {
-    const near = this.text.slice(this.#next, this.#next + reach);
-    const found = findForm(forms.slice(0, 1), near);
-    const start = found === undefined ? findForm(forms, this.text)?.start : this.#next + found.start;
+  holds(text: string, length = 0): boolean {
+    const given = text.trim();
+    const near = this.text.slice(this.#next, this.#next + reach).indexOf(given);
+    const start = near < 0 ? findWritten(given, this.text)?.start : this.#next + near;
     if (start === undefined) return false;
-    this.#next = start + Math.max(length, forms[0]?.length ?? 0);
+    this.#next = start + Math.max(length, given.length);
     return true;
   }
 }

@@ -1,4 +1,8 @@
-/** How many characters may be read in looking for what is not where it is expected: a search of many things stays linear. */
+/** How many characters may be read in looking for what is not where it is expected, so that a search stays linear. */
+
+/** So many characters are read in the time that it takes to begin a comparison. */
+const comparison = 64;
+
 export class ReadingBudget {
   #left: number;
 
@@ -15,5 +19,10 @@ export class ReadingBudget {
   spend(characters: number): boolean {
     this.#left -= characters;
     return !this.isSpent;
+  }
+
+  /** For a comparison at one place, which costs more than the characters that it reads. */
+  compare(characters: number): boolean {
+    return this.spend(comparison + characters);
   }
 }

@@ -53,50 +53,56 @@ const definitionMembers = new Set(['name', 'description', 'parameters', 'input_s
 /** Tools with a name, in order. */
 export function toolParts({ tools, json }: ChatRequest): readonly ToolParts[] {
   const { functions } = json;
-  return [
-    ...tools.flatMap((tool, index) => toolAt(tool, ['tools', index], false)),
-    ...(isArray(functions) ? functions.flatMap((one, index) => toolAt(one, ['functions', index], true)) : []),
-  ];
+  const parts: ToolParts[] = [];
+  for (const [index, tool] of tools.entries()) addTool(parts, tool, ['tools', index], false);
+  if (isArray(functions)) {
+    for (const [index, one] of functions.entries()) addTool(parts, one, ['functions', index], true);
+  }
+  return parts;
 }
 
-function toolAt(tool: Json, path: JsonPath, unread: boolean): ToolParts[] {
-  if (!isObject(tool)) return [];
+function addTool(parts: ToolParts[], tool: Json, path: JsonPath, unread: boolean): void {
+  if (!isObject(tool)) return;
   const inner = tool['function'];
-  const [definition, at] = isObject(inner) ? [inner, [...path, 'function']] : [tool, path];
+  const isWrapped = isObject(inner);
+  const definition = isWrapped ? inner : tool;
+  const at = isWrapped ? [...path, 'function'] : path;
   const { name } = definition;
-  if (typeof name !== 'string' || name === '') return [];
+  if (typeof name !== 'string' || name === '') return;
   const schemaName = definition['parameters'] === undefined ? 'input_schema' : 'parameters';
   const schema = definition[schemaName];
-  const schemaPath = [...at, schemaName];
   const description = textAt(definition, 'description', at);
-  return [
-    {
-      name,
-      path,
-      unread,
-      ...(description && { description }),
-      properties: isObject(schema) ? propertiesOf(schema, schemaPath) : [],
-      fields: isObject(schema) ? fieldsOf(schema, schemaPath) : [],
-      // A tool without a definition of its own has members that are for the engine, e.g. `cache_control`.
-      members: isObject(inner) ? membersOf(inner, at) : [],
-    },
-  ];
+  const properties: ToolProperty[] = [];
+  const fields: SchemaField[] = [];
+  if (isObject(schema)) {
+    const schemaPath = [...at, schemaName];
+    addProperties(properties, schema, schemaPath);
+    addFields(fields, schema, schemaPath);
+  }
+  // A tool without a definition of its own has members that are for the engine, e.g. `cache_control`.
+  const members = isWrapped ? membersOf(inner, at) : [];
+  parts.push({ name, path, unread, ...(description && { description }), properties, fields, members });
 }
 
 function membersOf(definition: JsonObject, path: JsonPath): SchemaField[] {
-  return Object.entries(definition)
-    .filter(([keyword, value]) => !definitionMembers.has(keyword) && value !== null)
-    .map(([keyword, value]) => ({ keyword, value, path: [...path, keyword] }));
+  const members: SchemaField[] = [];
+  for (const keyword in definition) {
+    const value = definition[keyword] ?? null;
+    if (!definitionMembers.has(keyword) && value !== null)
+      members.push({ keyword, value, path: [...path, keyword] });
+  }
+  return members;
 }
 
-function propertiesOf(schema: JsonObject, path: JsonPath): ToolProperty[] {
+function addProperties(found: ToolProperty[], schema: JsonObject, path: JsonPath): void {
   const { properties } = schema;
-  if (!isObject(properties)) return [];
-  return Object.entries(properties).map(([text, property]) => {
+  if (!isObject(properties)) return;
+  for (const text in properties) {
+    const property = properties[text];
     const at = [...path, 'properties', text];
     const description = isObject(property) ? textAt(property, 'description', at) : undefined;
-    return { text, path: at, ...(description && { description }) };
-  });
+    found.push({ text, path: at, ...(description && { description }) });
+  }
 }
 
 function textAt(object: JsonObject, name: string, path: JsonPath): NamedPart | undefined {
@@ -105,14 +111,16 @@ function textAt(object: JsonObject, name: string, path: JsonPath): NamedPart | u
 }
 
 /** Those of the schema itself and of its properties; what stands below one of them is part of its value. */
-function fieldsOf(schema: JsonObject, path: JsonPath): SchemaField[] {
-  const own = Object.entries(schema)
-    .filter(([keyword]) => !structure.has(keyword))
-    .map(([keyword, value]) => ({ keyword, value, path: [...path, keyword] }));
+function addFields(fields: SchemaField[], schema: JsonObject, path: JsonPath): void {
+  for (const keyword in schema) {
+    const value = schema[keyword];
+    if (value !== undefined && !structure.has(keyword))
+      fields.push({ keyword, value, path: [...path, keyword] });
+  }
   const { properties } = schema;
-  if (!isObject(properties)) return own;
-  const below = Object.entries(properties).flatMap(([name, property]) =>
-    isObject(property) ? fieldsOf(property, [...path, 'properties', name]) : [],
-  );
-  return [...own, ...below];
+  if (!isObject(properties)) return;
+  for (const name in properties) {
+    const property = properties[name];
+    if (isObject(property)) addFields(fields, property, [...path, 'properties', name]);
+  }
 }

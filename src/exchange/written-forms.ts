@@ -56,48 +56,33 @@ export function findForm(forms: readonly string[], text: string, from = 0): Foun
   return undefined;
 }
 
+/** As `findForm` in all forms of the text; few of them are made where there is none. */
+export function findWritten(text: string, where: string): Found | undefined {
+  const given = text.trim();
+  const start = placeOf(where, given);
+  if (start >= 0) return { start, end: start + given.length };
+  const run = plainRun(given);
+  if (run !== undefined && (run === given || !where.includes(run))) return undefined;
+  return findForm(writtenForms(text).slice(1), where);
+}
+
+/** A run of the text's characters that stands in each of its forms; undefined if all are shorter than is worth a look. */
+export function plainRun(text: string): string | undefined {
+  return /[ !#-%(-;=?-[\]-~]{12,48}/.exec(text)?.[0];
+}
+
 /** A shorter text may be in the markup by chance. */
 export const leastTold = 3;
 
 const beginning = 48;
 
-/** The forms of as much of a text as tells it from others. */
-export function beginningForms(text: string): readonly string[] {
-  return writtenForms(text.trim().slice(0, beginning));
+/** As much of a text as tells it from others. */
+export function beginningOf(text: string): string {
+  return text.trim().slice(0, beginning);
 }
 
 export function holdsBeginning(text: string, where: string): boolean {
-  return findForm(beginningForms(text), where) !== undefined;
-}
-
-/** True if the name stands there as a word of its own. */
-export function holdsName(text: string, name: string): boolean {
-  return namePlace(text, name) >= 0;
-}
-
-/** The next place from there on, else the first. */
-export function nextNamePlace(text: string, name: string, from: number): number {
-  const next = namePlace(text, name, from);
-  return next < 0 && from > 0 ? namePlace(text, name) : next;
-}
-
-function namePlace(text: string, name: string, from = 0): number {
-  for (let at = text.indexOf(name, from); at >= 0; at = text.indexOf(name, at + 1)) {
-    if (!isNameCharacter(text[at - 1]) && !isNameCharacter(text[at + name.length])) return at;
-  }
-  return -1;
-}
-
-const nameCharacter = /[\p{L}\p{N}_-]/u;
-
-export function countName(text: string, name: string): number {
-  let count = 0;
-  for (let at = namePlace(text, name); at >= 0; at = namePlace(text, name, at + name.length)) count += 1;
-  return count;
-}
-
-function isNameCharacter(character: string | undefined): boolean {
-  return character !== undefined && nameCharacter.test(character);
+  return findWritten(beginningOf(text), where) !== undefined;
 }
 
 /** Short enough to lie between two escapes of most texts, long enough not to be there by chance. */

@@ -11,14 +11,13 @@ describe('an ordered search', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(word, gap)),
-        fc.array(fc.tuple(fc.array(word, { minLength: 1, maxLength: 3 }), fc.nat(5000))),
+        fc.array(fc.tuple(word, fc.nat(5000))),
         fc.nat(5000),
         (pieces, asked, next) => {
           const text = pieces.flat().join('');
           const search = new OrderedSearch(text, next);
-          for (const [forms, length] of asked) {
-            const isThere = forms.some((form) => text.includes(form));
-            assert.equal(search.holds(forms, length), isThere);
+          for (const [one, length] of asked) {
+            assert.equal(search.holds(one, length), text.includes(one));
           }
         },
       ),
