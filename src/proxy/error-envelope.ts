@@ -9,6 +9,8 @@ export interface Failure {
   /** Stable name for programs. */
   readonly type: string;
   readonly message: string;
+  /** The system's or library's name of what went wrong, e.g. ECONNREFUSED; for the log. */
+  readonly code?: string;
 }
 
 export const internalFailure: Failure = {
@@ -24,6 +26,8 @@ export const asteriskFailure: Failure = {
 };
 
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+/** Node's names of what can be wrong with a certificate, as its documentation of TLS lists them. */
+const certificateCodes = /CERT|CRL|INVALID_CA|ISSUER|SIGNATURE|HOSTNAME_MISMATCH/;
 const closedCodes = new Set(['UND_ERR_SOCKET', 'UND_ERR_HEADERS_OVERFLOW', 'ECONNRESET', 'EPIPE']);
 
 /** Error codes are names such as ECONNREFUSED; anything else (a message) may hold an address. */
@@ -35,6 +39,10 @@ function codeOf(error: unknown): string {
 /** What to tell a client whose request got no reply from the engine. */
 export function upstreamFailure(error: unknown): Failure {
   const code = codeOf(error);
+  return { ...failureOf(code), ...(code !== '' && { code }) };
+}
+
+function failureOf(code: string): Failure {
   if (timeoutCodes.has(code)) {
     return {
       status: 504,
@@ -48,6 +56,13 @@ export function upstreamFailure(error: unknown): Failure {
       status: 502,
       type: 'upstream_closed',
       message: `The inference server closed the connection without a valid reply (${code}); see its log.`,
+    };
+  }
+  if (certificateCodes.test(code)) {
+    return {
+      status: 502,
+      type: 'upstream_unreachable',
+      message: `The inference server's certificate is not trusted (${code}); its operator names the authority in upstream.ca.`,
     };
   }
   return {

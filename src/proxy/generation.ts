@@ -175,7 +175,8 @@ async function stream(
 function failUpstream(parts: GenerationParts, carriage: Carriage, error: unknown, verdict: Verdict): Ending {
   const { request, response, incoming } = carriage;
   const failure = upstreamFailure(error);
-  parts.log.warn({ requestId: incoming.id, failure: failure.type }, 'no reply from the engine');
+  const { type, code } = failure;
+  parts.log.warn({ requestId: incoming.id, failure: type, code }, 'no reply from the engine');
   fail(request, response, incoming.route, failure, verdict.responseHeaders);
   return { outcome: 'upstream-failed', status: failure.status };
 }

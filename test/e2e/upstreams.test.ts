@@ -85,6 +85,9 @@ describe('an upstream', { skip }, () => {
     const answer = await chat(distrusting, hi);
     assert.equal(answer.status, 502);
     assert.equal(answer.said.inspection, 'unknown;engine-unreachable');
+    assert.match(answer.text, /certificate is not trusted .*upstream\.ca/);
+    const told = distrusting.lines.find(({ failure }) => failure === 'upstream_unreachable');
+    assert.equal(told?.['code'], 'DEPTH_ZERO_SELF_SIGNED_CERT');
     assert.equal((await fetch(`${distrusting.url}/health`)).status, 502);
   });
 

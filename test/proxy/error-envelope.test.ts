@@ -18,8 +18,19 @@ describe('upstreamFailure', () => {
   ] as const) {
     it(`${code} is ${status} ${type}, without the address`, () => {
       const failure = upstreamFailure(withCode(code));
-      assert.deepEqual([failure.status, failure.type], [status, type]);
+      assert.deepEqual([failure.status, failure.type, failure.code], [status, type, code]);
       assert.ok(!failure.message.includes('10.1.2.3'));
+    });
+  }
+
+  for (const code of [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'CERT_HAS_EXPIRED',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ]) {
+    it(`${code} names the setting that says whom to trust`, () => {
+      assert.match(upstreamFailure(withCode(code)).message, /certificate is not trusted.*upstream\.ca/);
     });
   }
 
