@@ -4,7 +4,7 @@
  */
 import type { RequestDigest, Turn } from '../exchange/session-match.ts';
 import { commonPrefixLength } from '../tokens/common-prefix.ts';
-import { wordSimilarity } from './line-digests.ts';
+import { sameButForClocks, wordSimilarity } from './line-digests.ts';
 
 /** What is known of the prompt that looks for its ancestor. */
 export interface Descendant {
@@ -35,8 +35,9 @@ const sameAgentSimilarity = 0.5;
 
 /**
  * The best ancestor among the live heads of one client and model; undefined if none is one.
- * A turn that the prompt goes on from goes before any that it leaves behind; then the longest common run of messages,
- * then the longest common prefix of ids.
+ * A turn that the prompt goes on from goes before any that it leaves behind; then one under the same instructions before
+ * one under others, for people say the same things to different agents; then the longest common run of messages, then the
+ * longest common prefix of ids.
  */
 export function findAncestor<Candidate extends { readonly turn: Turn }>(
   prompt: Descendant,
@@ -53,7 +54,9 @@ export function findAncestor<Candidate extends { readonly turn: Turn }>(
     return [{ candidate, turn, run, extends: run === turn.digest.messages.length }];
   });
   const goesOn = kin.some((one) => one.extends);
-  const rivals = goesOn ? kin.filter((one) => one.extends) : kin;
+  const near = goesOn ? kin.filter((one) => one.extends) : kin;
+  const alike = near.filter(({ turn }) => turn.digest && sameInstructions(turn.digest, digest));
+  const rivals = alike.length > 0 ? alike : near;
   const longest = Math.max(...rivals.map(({ run }) => run));
   let best: Ancestor<Candidate> | undefined;
   for (const { candidate, turn, run } of rivals) {
@@ -109,6 +112,11 @@ function isSameAgent(a: RequestDigest, b: RequestDigest, keyed: boolean): boolea
   if (keyed) return sameInstructions || tools;
   if ((a.tools.length === 0) !== (b.tools.length === 0)) return false;
   return sameInstructions || (tools && a.tools.length > 0);
+}
+
+/** But for clocks and dates, which move on within one conversation. */
+function sameInstructions({ system: a }: RequestDigest, { system: b }: RequestDigest): boolean {
+  return a === undefined || b === undefined ? a === b : sameButForClocks(a, b);
 }
 
 function haveSimilarInstructions({ system: a }: RequestDigest, { system: b }: RequestDigest): boolean {

@@ -83,6 +83,13 @@ function splitLines(text: string): readonly string[] {
     : [...lines.slice(0, maxLines - 1), lines.slice(maxLines - 1).join('\n')];
 }
 
+/** True if two texts differ at most in times, dates and attribution lines. */
+export function sameButForClocks(a: LineDigests, b: LineDigests): boolean {
+  const lasting = ({ dateMasked, attributionLines }: LineDigests): string =>
+    dateMasked.filter((_, index) => !attributionLines.includes(index)).join();
+  return lasting(a) === lasting(b);
+}
+
 /**
  * Share of words that two texts have in common, 0 to 1 (Jaccard, estimated from their sketches; exact for texts of few
  * words). 1 if both are without words.

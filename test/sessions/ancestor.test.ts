@@ -168,6 +168,54 @@ describe('best ancestor', () => {
     assert.deepEqual([visit.exchange.session!.branches, visit.findings], [false, []]);
   });
 
+  const words = 'You help people who write to a shop that sells tea, and you answer in one sentence.';
+  const agent = (name: string): JsonObject => ({
+    role: 'system',
+    content: `${words}\nYour name is ${name}.`,
+  });
+  const said = (name: string, turns: readonly JsonObject[]): JsonObject => ({
+    messages: [agent(name), ...turns.slice(1)],
+  });
+
+  it('keeps two agents apart to whom the same is said', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.chat(said('Ada', first)),
+      await conversations.chat(said('Bob', first)),
+      await conversations.chat(said('Ada', second)),
+      await conversations.chat(said('Bob', second)),
+    ];
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(ancestorOf(visits[3]!), sequenceOf(visits[1]!));
+    assert.equal(visits[3]!.exchange.session!.session, visits[1]!.exchange.session!.session);
+  });
+
+  it('goes on from its own earlier turn, not from a later one of another agent to whom the same was said', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.chat(said('Bob', first)),
+      await conversations.chat(said('Ada', first)),
+      await conversations.chat(said('Ada', second)),
+      await conversations.chat(said('Bob', third)),
+    ];
+    assert.deepEqual(accusations(visits), []);
+    assert.equal(ancestorOf(visits[3]!), sequenceOf(visits[0]!));
+  });
+
+  it('still finds instructions that change within the only conversation, and a clock among others', async () => {
+    const conversations = new Conversations();
+    await conversations.chat(said('Ada', first));
+    const [renamed] = (await conversations.chat(said('Eve', second))).findings;
+    assert.equal(renamed?.cause, 'volatile-text');
+    const clocked = (time: string, turns: readonly JsonObject[]): JsonObject => ({
+      messages: [{ role: 'system', content: `${words}\nIt is ${time}.` }, ...turns.slice(1)],
+    });
+    await conversations.chat(clocked('10:00', first));
+    await conversations.chat(clocked('10:05', first));
+    const [moved] = (await conversations.chat(clocked('10:07', second))).findings;
+    assert.equal(moved?.cause, 'volatile-time');
+  });
+
   it('needs a user message in common', async () => {
     const conversations = new Conversations();
     const visits = [
