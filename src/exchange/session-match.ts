@@ -64,6 +64,8 @@ export interface Turn {
   readonly sent?: SentIds;
   /** Digest of what keeps the engine's cache of this prompt apart (`cache_salt`); absent where nothing does. */
   readonly salt?: string;
+  /** True if it goes on from a turn under another salt, which was not its ancestor for want of proof. */
+  readonly leftSalt?: true;
 }
 
 /**
@@ -94,6 +96,8 @@ export interface SessionMatch {
   readonly digest?: RequestDigest;
   /** True if the engine keeps this prompt's cache apart from the ancestor's: then no ids are common, whatever they are. */
   readonly saltChanged?: true;
+  /** As in the turn. */
+  readonly leftSalt?: true;
   /** True if the client left the ancestor's newest message, or more, behind on purpose: a branch, not a break. */
   readonly branches: boolean;
 }

@@ -32,12 +32,15 @@ export function placeTurn(
 
 /** True if the turn goes on from the head that it was matched with. A turn without its tools leaves the head live. */
 function replaces(turn: Turn, head: Turn, { ancestor, branches }: SessionMatch): boolean {
+  // What is cached under another salt is there still.
+  if (turn.salt !== head.salt) return false;
   if (branches || ancestor?.sequence !== head.sequence || head.sequence > turn.sequence) return false;
   return turn.digest === undefined || head.digest === undefined || sameTools(turn.digest, head.digest);
 }
 
 /** True if all that lasts of the earlier turn (its tail does not) is at the start of the later one. */
 function isPartOf(earlier: Turn, later: Turn): boolean {
+  if (earlier.salt !== later.salt) return false;
   const lasting = earlier.ids.length - earlier.tail.generationPrompt - earlier.tail.think;
   return commonPrefixLength(earlier.ids, later.ids) >= lasting;
 }

@@ -5,8 +5,10 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionMatch, Turn } from '../exchange/session-match.ts';
 import { keyedDigest } from '../tokens/digest.ts';
-import { findAncestor } from './ancestor.ts';
+import { findAncestor, type Ancestor, type Descendant } from './ancestor.ts';
+import { anySaltBucketOf, bucketOf, bucketsOf } from './buckets.ts';
 import { placeTurn } from './heads.ts';
+import { findLeftSalt, type LeftSalt } from './left-salt.ts';
 import type { EvictionReason, SessionQuery, SessionStore, SessionSummary } from './store.ts';
 import { sessionOverheadBytes, turnBytes, withOwnBuffers } from './turn-bytes.ts';
 
@@ -28,12 +30,18 @@ interface Session {
   readonly client: string;
   readonly model: string;
   readonly keySource: SessionMatch['keySource'];
-  /** Sessions in one bucket can be told apart only by their content; '' for a session that the client named. */
-  readonly bucket: string;
+  /** Sessions in one bucket can be told apart only by their content; [] for a session that the client named. */
+  readonly buckets: readonly string[];
   readonly heads: readonly Turn[];
   readonly turns: number;
   readonly bytes: number;
   readonly rememberedAt: number;
+}
+
+interface Candidate {
+  /** The session's. */
+  readonly name: string;
+  readonly turn: Turn;
 }
 
 /** So many of the newest conversations that begin alike are compared; a search must not grow with traffic. */
@@ -60,7 +68,7 @@ export class MemorySessionStore implements SessionStore {
       perf: { now: options.now },
       dispose: (session, name, reason) => {
         if (reason === 'set') return;
-        this.#leaveBucket(session, name);
+        this.#leaveBuckets(session, name);
         if (reason === 'evict') options.onEvicted?.('bytes', session.heads.length);
         if (reason === 'expire') options.onEvicted?.('age', session.heads.length);
       },
@@ -79,16 +87,18 @@ export class MemorySessionStore implements SessionStore {
     this.#sequence += 1;
     const named = this.#nameOf(query);
     const names = named === undefined ? this.#newestInBucket(bucketOf(query)) : [named];
-    const candidates = names.flatMap((name) =>
-      (this.#sessions.peek(name)?.heads ?? []).map((turn) => ({ name, turn })),
-    );
-    const found = ancestorFor(query, candidates);
+    const found = ancestorFor(query, this.#headsOf(names));
     const { digest } = query;
     const common = {
       keySource: query.key?.source ?? ('ancestor' as const),
       sequence: this.#sequence,
       ...(digest && { digest }),
     };
+    const left = found === undefined && named === undefined ? this.#leftSalt(query) : undefined;
+    if (left?.isProven === true) {
+      this.#sessions.get(left.candidate.name);
+      return { ...common, ...matchOf(left), commonTokens: 0, saltChanged: true, leftSalt: true };
+    }
     if (found === undefined || (named === undefined && startsAfresh(query, found))) {
       const session = named ?? keyedDigest(this.#options.digestKey, 'session', String(this.#sequence));
       return {
@@ -97,19 +107,15 @@ export class MemorySessionStore implements SessionStore {
         commonMessages: 0,
         commonTokens: found?.commonTokens ?? 0,
         branches: false,
+        ...(left && { leftSalt: true }),
       };
     }
     const { name, turn } = found.candidate;
     this.#sessions.get(name);
     return {
       ...common,
-      session: name,
-      ancestor: turn,
-      commonMessages: found.commonMessages,
-      branches: found.branches,
-      ...(turn.salt === query.salt
-        ? { commonTokens: found.commonTokens }
-        : { commonTokens: 0, saltChanged: true }),
+      ...matchOf(found),
+      ...(turn.salt !== query.salt && { commonTokens: 0, saltChanged: true }),
     };
   }
 
@@ -126,13 +132,14 @@ export class MemorySessionStore implements SessionStore {
       onEvicted?.('bytes', placed.heads.length);
       return;
     }
-    const bucket = query.key === undefined ? bucketOf(query) : '';
-    if (query.key === undefined) this.#enterBucket(bucket, match.session);
+    const buckets = query.key === undefined ? bucketsOf(query, placed.heads) : [];
+    if (known !== undefined) this.#leaveBuckets(known, match.session);
+    for (const bucket of buckets) this.#enterBucket(bucket, match.session);
     this.#sessions.set(match.session, {
       client: query.client,
       model: query.model,
       keySource: match.keySource,
-      bucket,
+      buckets,
       heads: placed.heads,
       turns: (known?.turns ?? 0) + 1,
       bytes,
@@ -156,6 +163,16 @@ export class MemorySessionStore implements SessionStore {
     return key && keyedDigest(this.#options.digestKey, 'named session', model, client, key.value);
   }
 
+  #headsOf(names: readonly string[]): Candidate[] {
+    return names.flatMap((name) => (this.#sessions.peek(name)?.heads ?? []).map((turn) => ({ name, turn })));
+  }
+
+  #leftSalt(query: SessionQuery): LeftSalt<Candidate> | undefined {
+    if (query.salt === undefined) return undefined;
+    const names = this.#newestInBucket(anySaltBucketOf(query));
+    return findLeftSalt(wantedBy(query), query.salt, this.#headsOf(names));
+  }
+
   #newestInBucket(bucket: string): string[] {
     return [...(this.#buckets.get(bucket) ?? [])].slice(-maxCandidates);
   }
@@ -167,9 +184,11 @@ export class MemorySessionStore implements SessionStore {
     this.#buckets.set(bucket, names);
   }
 
-  #leaveBucket({ bucket }: Session, name: string): void {
-    const names = this.#buckets.get(bucket);
-    if (names?.delete(name) && names.size === 0) this.#buckets.delete(bucket);
+  #leaveBuckets({ buckets }: Session, name: string): void {
+    for (const bucket of buckets) {
+      const names = this.#buckets.get(bucket);
+      if (names?.delete(name) && names.size === 0) this.#buckets.delete(bucket);
+    }
   }
 
   /** Aged sessions go when they are met; those that nobody meets go here, without a timer. */
@@ -197,21 +216,20 @@ function startsAfresh(
   return found.candidate.turn.ids.length !== ids.length || found.commonTokens < ids.length;
 }
 
-/** A turn under the same salt goes before one that the engine keeps apart; only a named session has others. */
-function ancestorFor(
-  { ids, digest, key, salt }: SessionQuery,
-  candidates: readonly { readonly name: string; readonly turn: Turn }[],
-) {
-  const wanted = { ids, ...(digest && { digest }), keyed: key !== undefined };
-  const within = candidates.filter(({ turn }) => turn.salt === salt);
-  const found = findAncestor(wanted, within);
-  return found !== undefined || within.length === candidates.length
-    ? found
-    : findAncestor(wanted, candidates);
+/** What a lookup says of the turn that it found. */
+function matchOf({ candidate, commonMessages, commonTokens, branches }: Ancestor<Candidate>) {
+  return { session: candidate.name, ancestor: candidate.turn, commonMessages, commonTokens, branches };
 }
 
-/** Only conversations whose first user message is the same can have an ancestor in common. */
-function bucketOf({ model, client, salt, digest }: SessionQuery): string {
-  const first = digest?.messages[digest.roles.indexOf('user')]?.value;
-  return JSON.stringify([model, client, salt ?? '', first ?? (digest ? 'no user' : 'ids only')]);
+function wantedBy({ ids, digest, key }: SessionQuery): Descendant {
+  return { ids, ...(digest && { digest }), keyed: key !== undefined };
+}
+
+/** A turn under the same salt goes before one that the engine keeps apart; only a named session has others. */
+function ancestorFor(query: SessionQuery, candidates: readonly Candidate[]): Ancestor<Candidate> | undefined {
+  const within = candidates.filter(({ turn }) => turn.salt === query.salt);
+  const found = findAncestor(wantedBy(query), within);
+  return found !== undefined || within.length === candidates.length || query.key === undefined
+    ? found
+    : findAncestor(wantedBy(query), candidates);
 }

@@ -46,6 +46,7 @@ export function turnOf(
     tail: tailOf(tokens, facts),
     ...(tokens.cut !== undefined && { cut: true }),
     sequence: match.sequence,
+    ...(match.leftSalt && { leftSalt: true }),
   };
 }
 

@@ -216,6 +216,50 @@ describe('best ancestor', () => {
     assert.equal(moved?.cause, 'volatile-time');
   });
 
+  const fourth = [...third, assistant('7.'), user('Times 2?')];
+
+  it('is told of a salt that is another one for each turn, once that is sure', async () => {
+    const conversations = new Conversations();
+    const visits: Visit[] = [];
+    for (const [index, messages] of [first, second, third, fourth].entries()) {
+      visits.push(await conversations.chat({ messages }, { salt: String(index) }));
+    }
+    const causes = visits.map(({ findings }) => findings.map(({ cause }) => cause));
+    assert.deepEqual(causes, [[], [], ['salt-changed'], ['salt-changed']]);
+    assert.equal(visits[3]!.exchange.session!.commonTokens, 0);
+    assert.equal(visits[3]!.exchange.session!.session, visits[1]!.exchange.session!.session);
+  });
+
+  it('accuses no tenants of their own salts, whatever they say alike', async () => {
+    const tenants = ['one', 'two', 'three'];
+    const conversations = new Conversations();
+    const visits: Visit[] = [];
+    for (const messages of [first, second, third, fourth]) {
+      for (const salt of tenants) visits.push(await conversations.chat({ messages }, { salt }));
+    }
+    // Each goes on from its own, though nothing but the salt tells them apart.
+    assert.deepEqual(accusations(visits), []);
+    for (const [index, visit] of visits.entries()) {
+      assert.equal(ancestorOf(visit), index < 3 ? undefined : sequenceOf(visits[index - 3]!));
+    }
+  });
+
+  it('accuses nobody of a conversation that is handed on, or had no salt before, and both may go on', async () => {
+    for (const salt of [{ salt: 'one' }, {}]) {
+      const conversations = new Conversations();
+      const visits = [
+        await conversations.chat({ messages: second }, salt),
+        await conversations.chat({ messages: third }, { salt: 'two' }),
+        await conversations.chat({ messages: third }, salt),
+        await conversations.chat({ messages: fourth }, { salt: 'two' }),
+        await conversations.chat({ messages: fourth }, salt),
+      ];
+      assert.deepEqual(accusations(visits), []);
+      assert.equal(ancestorOf(visits[4]!), sequenceOf(visits[2]!));
+      assert.equal(ancestorOf(visits[3]!), sequenceOf(visits[1]!));
+    }
+  });
+
   it('needs a user message in common', async () => {
     const conversations = new Conversations();
     const visits = [

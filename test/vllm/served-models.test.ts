@@ -107,6 +107,18 @@ describe('the salts of a real vLLM', { skip }, () => {
   });
 });
 
+describe('salts that a client makes anew for each turn', { skip }, () => {
+  it('are told from the third turn on, though nobody named the conversation', async (t) => {
+    const own = await openProxy(t, (await qwen3.server()).url);
+    const found: (string | null)[] = [];
+    for (const [index, messages] of [S[0]!, S[1]!, S[2]!].entries()) {
+      const { said } = await chat(own, { messages, cache_salt: `turn ${index}` }, key);
+      found.push(said.findings);
+    }
+    assert.deepEqual(found, [null, null, 'prefix-break;salt-changed']);
+  });
+});
+
 describe('the key of a real vLLM', { skip }, () => {
   it('guards its models and generation: without it the engine’s own words pass, and nothing is known', async () => {
     const open = await proxied();
