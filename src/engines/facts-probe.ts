@@ -154,8 +154,7 @@ async function findMarkers(
 ): Promise<Pick<ProbedFacts, 'markers' | 'absentMarkers'>> {
   const fillIn = await spelledAs(fillInSpellings, tokenizeMany);
   const candidates = new Set([bosText, eosText, ...fillIn].filter((text) => text !== ''));
-  const ends = [renderings.whole, renderings.withTools].map((text) => text.slice(-controlCharacters));
-  for (const text of (await controlTexts?.(distinctLines(ends.join('')))) ?? []) candidates.add(text);
+  for (const text of (await controlTexts?.(turnsOf(renderings))) ?? []) candidates.add(text);
   for (const text of [template, ...allOf(renderings), ...tokenTexts]) {
     for (const candidate of markerCandidates(text, mostCandidates)) candidates.add(candidate);
     if (candidates.size >= mostCandidates) break;
@@ -187,8 +186,13 @@ async function spelledAs(
   return spellings.filter((_, index) => firsts[index]?.length === 1).flat();
 }
 
-/** A token is looked for once, wherever else it stands. */
-function distinctLines(text: string): string {
+/**
+ * The lines in which a control token of any form may stand, each once. What is said before the first question of the
+ * rendering with tools is the definition of the tool, in sentences of the template's.
+ */
+function turnsOf({ whole, withTools }: Renderings): string {
+  const turns = withTools.slice(Math.max(0, withTools.indexOf(probeTexts.firstUser)));
+  const text = [whole, turns].map((part) => part.slice(-controlCharacters)).join('');
   return [...new Set(text.split(/(?<=\n)/))].join('');
 }
 

@@ -15,9 +15,6 @@ import { OracleFailure } from './oracle-failure.ts';
 /** Between segments in one `/tokenize` call: integers of a mixed array come back as they are (measured on 0.7.0). */
 const separator = -1;
 
-/** Templates hold sentences, most of whose tokens are such; no vocabulary has one of them as a control token. */
-const wordInSentence = /^ \p{L}+$/u;
-
 interface TokenizeSwitches {
   readonly add_special: boolean;
   readonly parse_special: boolean;
@@ -119,7 +116,7 @@ export class LlamaOracle {
   async controlTexts(content: string, model: string | undefined, context: AskContext): Promise<string[]> {
     const pieces = (await this.#withPieces(content, asPart, model, context)).map(({ piece }) => piece);
     const texts = [...new Set(pieces.filter((piece) => typeof piece === 'string'))].filter(
-      (piece) => piece.length > 1 && !wordInSentence.test(piece),
+      (piece) => piece.length > 1,
     );
     if (texts.length === 0 || !this.separatorWorks) return [];
     const parts = splitAtSeparator(await this.#tokenize(separated(texts), asText, model, context));
