@@ -36,6 +36,8 @@ export interface VllmMetrics {
   readonly cacheBlockTokens: number | undefined;
   /** When its process was started, in milliseconds since 1970. */
   readonly startedMs: number | undefined;
+  /** Prompt tokens that it has served since it was started, over all of its API processes. */
+  readonly servedTokens: number | undefined;
 }
 
 export interface VllmTokens {
@@ -90,6 +92,7 @@ export class VllmOracle {
     return {
       cacheBlockTokens: cacheBlockTokensIn(answer),
       startedMs: started === undefined ? undefined : Number(started) * 1000,
+      servedTokens: servedTokensIn(answer),
     };
   }
 
@@ -173,6 +176,11 @@ function refine(answer: OracleAnswer & { known: false }): UnknownReason {
   if (answer.status !== 404 && answer.status !== 405 && answer.status !== 501) return answer.reason;
   const isAboutModel = object(object(answer.json)['error'])['param'] === 'model';
   return isAboutModel ? 'model-not-loaded' : 'engine-cannot';
+}
+
+function servedTokensIn(metrics: string): number | undefined {
+  const series = [...metrics.matchAll(/^vllm:prompt_tokens_total\{.*\} (\S+)$/gm)];
+  return series.length === 0 ? undefined : series.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 function cacheBlockTokensIn(metrics: string): number | undefined {

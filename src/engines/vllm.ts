@@ -69,6 +69,7 @@ export class VllmEngine extends ModelAdapter implements Engine {
 
   override noteReply(status: number | undefined): void {
     super.noteReply(status);
+    if (status === undefined || status === 503) this.#restarts.noteAway();
     this.#chats.noteReply();
   }
 

@@ -64,7 +64,10 @@ describe('a restart of a vLLM', () => {
   });
 
   /** The restarts that are told of while the server's metrics say these start times, in seconds from now. */
-  async function restartsTold(t: { mock: { timers: MockTimers } }, ...metrics: readonly (number | Answer)[]) {
+  async function restartsTold(
+    t: { mock: { timers: MockTimers } },
+    ...metrics: readonly (number | Answer | 'away')[]
+  ) {
     const now = Date.now();
     t.mock.timers.enable({ apis: ['Date'], now });
     let answer: Answer = started(now / 1000);
@@ -77,6 +80,10 @@ describe('a restart of a vLLM', () => {
       },
     });
     for (const metric of metrics) {
+      if (metric === 'away') {
+        engine.noteReply(undefined);
+        continue;
+      }
       answer = typeof metric === 'number' ? started(now / 1000 + metric) : metric;
       const asked = new Promise<void>((resolve) => {
         looked = resolve;
@@ -93,6 +100,32 @@ describe('a restart of a vLLM', () => {
   it('is told once of a process that was started since the last answer', async (t) => {
     const told = await restartsTold(t, -100, -100, 23, 23);
     assert.deepEqual(told, [{ event: 'engine-cache-lost', modelName: 'qwen3', reason: 'restart' }]);
+  });
+
+  /** As several API processes tell: together, and without a start time. */
+  const served = (...tokens: readonly number[]): Answer => ({
+    status: 200,
+    text: tokens
+      .map((count, index) => `vllm:prompt_tokens_total{engine="${index}",model_name="qwen3"} ${count}\n`)
+      .join(''),
+  });
+
+  it('is told of several API processes, by a count that fell after nobody answered', async (t) => {
+    const told = await restartsTold(
+      t,
+      served(50, 40),
+      served(90, 60),
+      'away',
+      served(20, 70),
+      served(30, 70),
+    );
+    assert.deepEqual(told, [{ event: 'engine-cache-lost', modelName: 'qwen3', reason: 'restart' }]);
+  });
+
+  it('is not told of a count that falls or of nobody there alone', async (t) => {
+    assert.deepEqual(await restartsTold(t, served(90), served(20), served(90), served(20)), []);
+    t.mock.timers.reset();
+    assert.deepEqual(await restartsTold(t, served(90), 'away', served(91), served(20)), []);
   });
 
   it('is not told of several servers behind one address, nor where nothing is said', async (t) => {
