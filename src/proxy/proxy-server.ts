@@ -44,10 +44,16 @@ function createApp(
   logger: FastifyBaseLogger,
   refused: (request: IncomingMessage, response: ServerResponse) => void,
 ) {
+  // No line is ever written per request, so none needs a logger of its own; a route's `logLevel` is another's.
+  const quieter = new Map<string, FastifyBaseLogger>();
+  const atLevel = (level: string): FastifyBaseLogger => {
+    const known = quieter.get(level) ?? logger.child({}, { level });
+    quieter.set(level, known);
+    return known;
+  };
   return Fastify({
     loggerInstance: logger,
-    // No line is ever written per request, so none needs a logger of its own.
-    childLoggerFactory: (parent) => parent,
+    childLoggerFactory: (parent, _bindings, { level }) => (level === undefined ? parent : atLevel(level)),
     logController: new LogController({ disableRequestLogging: true }),
     http: { maxHeaderSize: maxHeadBytes },
     requestTimeout: 0,

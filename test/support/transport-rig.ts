@@ -72,6 +72,8 @@ export interface RigOptions extends FakeUpstreamOptions {
   readonly basePath?: string;
   readonly upstreamOptions?: Partial<ProxyOptions['upstream']>;
   readonly limits?: ProxyOptions['limits'];
+  /** Told of each line of the log, from level `info` on. */
+  readonly onLogLine?: (line: string) => void;
 }
 
 export async function startRig(answer: Answer, options: RigOptions = {}): Promise<TransportRig> {
@@ -82,7 +84,10 @@ export async function startRig(answer: Answer, options: RigOptions = {}): Promis
     upstream: { url: upstream.url + (options.basePath ?? ''), ...options.upstreamOptions },
     inspector,
     limits: options.limits ?? (() => ({ requestBytes: 64 * 2 ** 20, heldBytesTotal: 512 * 2 ** 20 })),
-    logger: pino({ level: process.env['TEST_LOG'] ?? 'silent' }),
+    logger:
+      options.onLogLine === undefined
+        ? pino({ level: process.env['TEST_LOG'] ?? 'silent' })
+        : pino({ level: 'info' }, { write: options.onLogLine }),
     meter: {
       heldBytes: (bytes) => {
         measured.heldBytes = bytes;

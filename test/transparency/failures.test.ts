@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answerOk } from '../support/fake-upstream.ts';
 import { valuesOf } from '../support/http-message.ts';
 import { watchLeaks } from '../support/leak-check.ts';
-import { exchangeBytes, get, post } from '../support/raw-client.ts';
+import { exchangeBytes, get, openClient, post } from '../support/raw-client.ts';
 import { startRig } from '../support/transport-rig.ts';
 
 const assertNoLeaks = watchLeaks();
@@ -36,6 +37,29 @@ describe('an engine that loads', () => {
       assert.equal(reply.body.toString(), '{"error":{"message":"Loading model"}}');
       assert.deepEqual(valuesOf(reply, 'retry-after'), ['1']);
       assert.equal(rig.upstream.exchanges.length, 1);
+    });
+  }
+});
+
+describe('the log of a proxy', () => {
+  for (const [route, request] of Object.entries(requests)) {
+    const generates = route.startsWith('/v1/');
+    it(`${generates ? 'names the failure of' : 'has no line about'} ${route}, and never an address`, async (t) => {
+      const lines: string[] = [];
+      const rig = await startRig(() => undefined, { onLogLine: (line) => lines.push(line) });
+      t.after(rig.close);
+      lines.length = 0;
+      const leaving = await openClient(rig.port);
+      leaving.send(request());
+      const exchange = await rig.upstream.exchange(0);
+      leaving.destroy();
+      await exchange.closed;
+      while (rig.measured.inFlight > 0) await nextTurn();
+      assert.deepEqual(lines, [], 'a client that leaves is no failure');
+      await rig.upstream.close();
+      await exchangeBytes(rig.port, request());
+      assert.equal(lines.length, generates ? 1 : 0, lines.join(''));
+      assert.ok(!lines.join('').includes(String(rig.upstream.port)), lines.join(''));
     });
   }
 });
