@@ -3,8 +3,10 @@
  * text is tokenized by proven segments, ids stand as they are (engine-protocols, sections 2.3 and 2.4).
  */
 import type { ChatRequest, RawPrompt } from '../exchange/request.ts';
+import { contentText } from '../exchange/system-text.ts';
 import { textStart } from '../exchange/text-start.ts';
 import { unknown, type HeadRead, type KnownTokens, type TokenRead } from '../exchange/token-read.ts';
+import type { NewText } from '../tokens/segment-forecast.ts';
 
 import { untied } from './ask-context.ts';
 import type { PromptReading } from './engine.ts';
@@ -13,6 +15,7 @@ import { withoutLargeMedia } from './llama-media.ts';
 import type { LlamaOracle } from './llama-oracle.ts';
 import { OracleFailure } from './oracle-failure.ts';
 import { promptsOf, type AskedPrompts } from './prompts-of.ts';
+import type { TextQuestions } from './text-reading.ts';
 
 export interface LlamaPromptReadingOptions extends AskedPrompts {
   readonly oracle: LlamaOracle;
@@ -37,10 +40,14 @@ export class LlamaPromptReading implements PromptReading {
   }
 
   prompts(): Promise<readonly TokenRead[]> {
-    const { facts, request } = this.#options;
+    const { facts, request, texts } = this.#options;
     return promptsOf<TokenRead>(request, {
-      chat: async (chat) =>
-        this.#tokenize(await this.#render(chat), facts.addedPrefix.chat, facts.addedSuffix.chat),
+      chat: async (chat) => {
+        const rendered = await this.#render(chat);
+        const read = await this.#tokenize(rendered, facts.addedPrefix.chat, facts.addedSuffix.chat);
+        texts.learnFrom(newestTexts(chat), read);
+        return read;
+      },
       raw: (prompt) => this.#rawPrompt(prompt),
     });
   }
@@ -52,11 +59,12 @@ export class LlamaPromptReading implements PromptReading {
       const body = withoutLargeMedia(request);
       // Not even sent: what can't fit into the context is refused by the engine, and reading it costs much.
       if (body.length > texts.mostCharacters) throw new OracleFailure('body-too-large', '/apply-template');
-      this.#rendered = texts
-        .confirmed()
-        .then(() =>
-          oracle.render(chatBodyOf(request, body, routedModel), routedModel !== undefined, context),
-        );
+      this.#rendered = texts.confirmed().then(() => {
+        const asked = chatBodyOf(request, body, routedModel);
+        const rendered = oracle.render(asked, routedModel !== undefined, context);
+        texts.tokenizeAhead(newestTexts(request), request.json['cache_salt'], this.#questions());
+        return rendered;
+      });
     }
     return this.#rendered;
   }
@@ -114,16 +122,27 @@ export class LlamaPromptReading implements PromptReading {
   }
 
   #tokenize(text: string, prefix: readonly number[], suffix: readonly number[]): Promise<KnownTokens> {
-    const { oracle, texts, routedModel, context, request } = this.#options;
-    const quiet = untied(context);
-    return texts.tokenize(
-      text,
-      { prefix, suffix, salt: request.json['cache_salt'] },
-      {
-        segments: (segments) => oracle.tokenizeMany(segments, routedModel, context),
-        many: (many) => oracle.tokenizeMany(many, routedModel, quiet),
-        ordinary: (many) => oracle.tokenizeMany(many, routedModel, quiet, false),
-      },
-    );
+    const { texts, request } = this.#options;
+    return texts.tokenize(text, { prefix, suffix, salt: request.json['cache_salt'] }, this.#questions());
   }
+
+  #questions(): TextQuestions {
+    const { oracle, routedModel, context } = this.#options;
+    const quiet = untied(context);
+    return {
+      segments: (segments) => oracle.tokenizeMany(segments, routedModel, context),
+      many: (many) => oracle.tokenizeMany(many, routedModel, quiet),
+      ordinary: (many) => oracle.tokenizeMany(many, routedModel, quiet, false),
+    };
+  }
+}
+
+/** An answer, the results of tools and the next question are what a turn brings. */
+const mostNew = 4;
+
+function newestTexts({ messages }: ChatRequest): NewText[] {
+  return messages
+    .slice(-mostNew)
+    .toReversed()
+    .map(({ role, value }) => ({ role, text: contentText(value['content']) }));
 }

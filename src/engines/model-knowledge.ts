@@ -4,6 +4,7 @@
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { SegmentCache } from '../tokens/segment-cache.ts';
+import { SegmentForecast } from '../tokens/segment-forecast.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
 import type { EngineDependencies, FactsRead } from './engine.ts';
@@ -20,6 +21,7 @@ export class ModelKnowledge {
   readonly #dependencies: EngineDependencies;
   readonly #forget: () => void;
   readonly #segments: SegmentCache;
+  readonly #forecast = new SegmentForecast();
   readonly #scout: MarkerScout;
   readonly #patience = new FactPatience();
 
@@ -61,6 +63,7 @@ export class ModelKnowledge {
       facts,
       model: this.models.byIdentity(facts.identity),
       segments: this.#segments,
+      forecast: this.#forecast,
       scout: this.#scout,
       confirmed: () => this.#patience.confirmed(facts),
       onTokenized: this.#dependencies.onTokenized,

@@ -8,6 +8,7 @@ import { unknown, type HeadRead, type KnownTokens } from '../exchange/token-read
 import type { TokenizeMany } from '../tokens/boundary-proof.ts';
 import { leadingMarkerIds } from '../tokens/markers.ts';
 import type { SegmentCache } from '../tokens/segment-cache.ts';
+import type { NewText, SegmentForecast } from '../tokens/segment-forecast.ts';
 
 import type { MarkerScout } from './marker-scout.ts';
 import type { KnownModel } from './model-registry.ts';
@@ -36,6 +37,7 @@ export interface TextReadingOptions {
   /** Absent if the engine changed since the facts were read; then nothing is memoised. */
   readonly model: KnownModel | undefined;
   readonly segments: SegmentCache;
+  readonly forecast: SegmentForecast;
   readonly scout: MarkerScout;
   /** Resolves when the engine may be asked about this model; until then only what is known already is said. */
   readonly confirmed: () => Promise<void>;
@@ -97,7 +99,7 @@ export class TextReading {
     const { identity } = model.facts;
     let asked = '';
     const read = await segments.tokenize(text, {
-      scope: JSON.stringify([identity, typeof around.salt === 'string' ? around.salt : null]),
+      scope: scopeOf(identity, around.salt),
       markers: model.markers,
       addedPrefix: around.prefix,
       addedSuffix: around.suffix,
@@ -112,6 +114,28 @@ export class TextReading {
     }
     if (Math.random() * checkEvery < 1) void this.#checkWindow(read, model, questions.many);
     return read;
+  }
+
+  /**
+   * Has segments tokenized that a chat is likely to have, while the engine still renders it.
+   * @param newest its messages, the newest first
+   */
+  tokenizeAhead(newest: readonly NewText[], salt: Json | undefined, questions: TextQuestions): void {
+    const { model, segments, forecast } = this.#options;
+    if (model?.trust.memoising !== true) return;
+    const { identity } = model.facts;
+    void segments.askAhead(forecast.segments(identity, newest), {
+      scope: scopeOf(identity, salt),
+      tokenizeMany: (texts) => questions.segments(texts, model),
+    });
+  }
+
+  /** @param read the same chat, rendered and tokenized */
+  learnFrom(newest: readonly NewText[], { text, segments }: KnownTokens): void {
+    const { facts, forecast } = this.#options;
+    if (text !== undefined && segments !== undefined) {
+      forecast.learn(facts.identity, newest, text, segments);
+    }
   }
 
   /** Tokenizes two neighbouring segments as one text: the proof of the boundary, again, on live traffic. */
@@ -137,4 +161,8 @@ export class TextReading {
       // A check that could not be made proves nothing either way; the oracle's own metrics count it.
     }
   }
+}
+
+function scopeOf(identity: string, salt: Json | undefined): string {
+  return JSON.stringify([identity, typeof salt === 'string' ? salt : null]);
 }

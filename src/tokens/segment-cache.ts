@@ -35,9 +35,14 @@ export interface TokenizeOptions {
  */
 const entryOverheadBytes = 360;
 
+/** Forecasts that fail are never wanted. */
+const mostAhead = 1024;
+
 export class SegmentCache {
   readonly #entries: LRUCache<string, Uint32Array>;
   readonly #pending = new Map<string, Promise<Uint32Array>>();
+  /** Asked for ahead and not wanted yet: their tokens were told as the engine's, and are not the cache's too. */
+  readonly #ahead = new Set<string>();
   readonly #options: SegmentCacheOptions;
 
   constructor(options: SegmentCacheOptions) {
@@ -65,6 +70,23 @@ export class SegmentCache {
     return assemble(text, segments, keys, idsOfSegments, options);
   }
 
+  /** Asks for segments that are likely to be wanted: `tokenize` then finds them known or under way. Never rejects. */
+  async askAhead(
+    texts: readonly string[],
+    { scope, tokenizeMany }: Pick<TokenizeOptions, 'scope' | 'tokenizeMany'>,
+  ): Promise<void> {
+    const missing = new Map<string, string>();
+    for (const text of texts) {
+      const key = keyedDigest(this.#options.digestKey, scope, text);
+      if (!this.#entries.has(key) && !this.#pending.has(key)) missing.set(key, text);
+    }
+    if (missing.size === 0) return;
+    if (this.#ahead.size > mostAhead) this.#ahead.clear();
+    for (const key of missing.keys()) this.#ahead.add(key);
+    // Whoever waits for them sees the failure.
+    await this.#askEngine(missing, true, tokenizeMany).catch(() => undefined);
+  }
+
   async #resolve(
     segments: readonly Segment[],
     keys: readonly string[],
@@ -78,7 +100,7 @@ export class SegmentCache {
       const ids = memoise ? this.#entries.get(key) : undefined;
       if (ids !== undefined) {
         known.set(key, ids);
-        this.#options.onTokenized?.('cache', ids.length);
+        if (!this.#ahead.delete(key)) this.#options.onTokenized?.('cache', ids.length);
         return;
       }
       const pending = memoise ? this.#pending.get(key) : undefined;

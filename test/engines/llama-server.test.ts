@@ -3,6 +3,8 @@ import { after, describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
+import { eventually } from '../support/exchanges.ts';
+import { gatedEngine } from '../support/gated-engine.ts';
 import { realEngine } from '../support/real-engine.ts';
 import { Q, S, getWeather } from '../support/conversations.ts';
 import { postJson } from '../support/post-json.ts';
@@ -178,6 +180,40 @@ describe('llama-server token truth', { skip }, () => {
       counted.engine - before <= ids.length - earlier.length,
       `${counted.engine - before} tokens asked`,
     );
+  });
+
+  it('what a turn brings is tokenized while it is rendered, and has the ids of whole tokenization', async () => {
+    const { url } = await families.qwen3.server();
+    const gated = await gatedEngine(url);
+    const { engine, counted } = openAdapter(gated.url);
+    closers.push(async () => {
+      await engine.close();
+      await gated.close();
+    });
+    const messages = Array.from({ length: 9 }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: `Text ${index} of a conversation, naïve 漢字.`,
+    }));
+    for (const turns of [5, 7]) await idsOf(engine, typed('chat', { messages: messages.slice(0, turns) }));
+    const before = { asked: gated.count('/tokenize'), tokens: counted.engine };
+    const gate = gated.hold('/apply-template');
+    const reading = idsOf(engine, typed('chat', { messages }));
+    await gate.reached;
+    await eventually(() => gated.count('/tokenize') > before.asked, 'a question before the rendering');
+    gate.open();
+    const ids = await reading;
+    const { body: rendered } = await postJson<{ prompt: string }>(`${url}/apply-template`, { messages });
+    const { body: whole } = await postJson<{ tokens: number[] }>(`${url}/tokenize`, {
+      content: rendered.prompt,
+      parse_special: true,
+    });
+    assert.deepEqual(ids, whole.tokens);
+    // A window that is checked is one text, and may be any.
+    const asked = gated.bodies('/tokenize').slice(before.asked).map(String);
+    const several = asked.filter((body) => body.startsWith('{"content":['));
+    const texts = messages.slice(-2).map(({ content }) => content);
+    for (const text of texts) assert.equal(several.filter((body) => body.includes(text)).length, 1);
+    assert.ok(counted.engine - before.tokens < 0.5 * ids.length);
   });
 
   const piece = fc.oneof(

@@ -96,6 +96,30 @@ describe('SegmentCache', () => {
     assert.deepEqual(a.ids, b.ids);
   });
 
+  it('finds what was asked for ahead, and counts its tokens once', async () => {
+    const { cache, asked, counted, options } = counting();
+    await cache.tokenize('<m>old', options());
+    const ahead = cache.askAhead(['<m>old', '<n>new', '<n>wrong'], options());
+    const read = await cache.tokenize('<m>old<n>new<m>other', options());
+    await ahead;
+    assert.deepEqual([...read.ids], tokenizeText('<m>old<n>new<m>other'));
+    assert.deepEqual(asked, [['<m>old'], ['<n>new', '<n>wrong'], ['<m>other']]);
+    await cache.tokenize('<n>new', options());
+    await cache.askAhead(['<n>new'], options());
+    assert.equal(asked.length, 3);
+    const tokens = (...texts: string[]): number => texts.map(tokenizeText).flat().length;
+    assert.equal(counted.engine, tokens('<m>old', '<n>new', '<n>wrong', '<m>other'));
+  });
+
+  it('gives the failure of what was asked for ahead to those who want it, and to nobody else', async () => {
+    const { cache, options } = counting();
+    const failing = options({ tokenizeMany: () => Promise.reject(new Error('engine gone')) });
+    const ahead = cache.askAhead(['<m>x'], failing);
+    await assert.rejects(cache.tokenize('<m>x', failing), /engine gone/);
+    await ahead;
+    assert.deepEqual([...(await cache.tokenize('<m>x', options())).ids], tokenizeText('<m>x'));
+  });
+
   it('remembers nothing of a failed call, and gives waiters the failure', async () => {
     const { cache, options } = counting();
     const failing = options({ tokenizeMany: () => Promise.reject(new Error('down')) });
