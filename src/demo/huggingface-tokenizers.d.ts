@@ -3,7 +3,10 @@
 declare module '@huggingface/tokenizers' {
   export class Tokenizer {
     constructor(tokenizerJson: object, config: object);
-    encode(text: string, options?: { add_special_tokens?: boolean }): { readonly ids: readonly number[] };
+    encode(
+      text: string,
+      options?: { add_special_tokens?: boolean },
+    ): { readonly ids: readonly number[]; readonly tokens: readonly string[] };
     decode(
       ids: readonly number[],
       options?: { skip_special_tokens?: boolean; clean_up_tokenization_spaces?: boolean },

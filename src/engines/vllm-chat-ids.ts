@@ -2,19 +2,23 @@
  * The ids of a conversation, by the endpoint of vLLM that knows most: the generation route's own `/render`, which most
  * servers have switched off, else `/tokenize` with what the route makes of the body.
  */
+import { applyEdits } from '../exchange/edits.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatDialect, ChatRequest } from '../exchange/request.ts';
+import type { KnownTokens } from '../exchange/token-read.ts';
 
 import { untied } from './ask-context.ts';
 import type { AskContext } from './engine.ts';
 import { OracleFailure } from './oracle-failure.ts';
 import type { TextReading } from './text-reading.ts';
 import { tokenizeBodyOf } from './vllm-chat-body.ts';
+import { addedTo } from './vllm-added-ids.ts';
 import { VllmChatMemory, type ChatMemoryOptions } from './vllm-chat-memory.ts';
+import { VllmChatTexts } from './vllm-chat-texts.ts';
 import type { VllmOracle } from './vllm-oracle.ts';
 import { TemplateTrial } from './vllm-template-trial.ts';
 
-export interface ChatIds {
+export interface ChatIds extends Pick<KnownTokens, 'text' | 'segments'> {
   readonly ids: Uint32Array;
   /** True if they are what the route itself made of the body, with all of its fields. */
   readonly rendered: boolean;
@@ -36,17 +40,31 @@ export class VllmChatIds {
   readonly #oracle: VllmOracle;
   readonly #trial: TemplateTrial;
   readonly #memory: VllmChatMemory;
+  readonly #texts: VllmChatTexts;
   /** By dialect: until when its render endpoint counts as absent, by the monotonic clock. */
   readonly #absentUntil = new Map<ChatDialect, number>();
 
   constructor(oracle: VllmOracle, memory: ChatMemoryOptions) {
     this.#oracle = oracle;
     this.#memory = new VllmChatMemory(memory);
+    this.#texts = new VllmChatTexts(oracle, memory.digestKey);
     this.#trial = new TemplateTrial(oracle);
   }
 
   /** @throws OracleFailure if the engine can't be asked, refuses the body, or can't be followed in it */
   async read(
+    request: ChatRequest,
+    facts: ModelFacts,
+    context: AskContext,
+    texts: TextReading,
+  ): Promise<ChatIds> {
+    const chat = await this.#readIds(request, facts, context, texts);
+    if (texts.model === undefined) return chat;
+    const prefixLength = addedTo(request, facts).ids.length;
+    return { ...chat, ...(await this.#texts.read(texts.model, chat.ids, prefixLength, context)) };
+  }
+
+  async #readIds(
     request: ChatRequest,
     facts: ModelFacts,
     context: AskContext,
@@ -62,9 +80,11 @@ export class VllmChatIds {
     const asking =
       (within: AskContext, source: 'engine' | 'check') =>
       async (asked: Buffer | string): Promise<Uint32Array> => {
-        const { ids } = await this.#oracle.tokenizeBody(asked, within);
-        texts.noteTokenized(ids.length, source);
-        return ids;
+        const isNamed = source === 'engine' && texts.model !== undefined;
+        const answer = await this.#oracle.tokenizeBody(isNamed ? withEntries(asked) : asked, within);
+        texts.noteTokenized(answer.ids.length, source);
+        if (texts.model !== undefined) await this.#texts.learn(texts.model, answer, within);
+        return answer.ids;
       };
     const ids = await this.#memory.read(body, texts.model, {
       ask: asking(context, 'engine'),
@@ -103,4 +123,11 @@ export class VllmChatIds {
       return undefined;
     }
   }
+}
+
+/** Of duplicate keys the last one counts. */
+function withEntries(body: Buffer | string): Buffer {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const end = bytes.lastIndexOf('}');
+  return applyEdits(bytes, [{ start: end, end, replacement: ',"return_token_strs":true' }]);
 }

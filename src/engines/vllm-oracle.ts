@@ -43,6 +43,8 @@ export interface VllmMetrics {
 export interface VllmTokens {
   readonly ids: Uint32Array;
   readonly contextTokens: number;
+  /** The vocabulary's entries of the ids, where they were asked for; undefined for an id that it has none of. */
+  readonly entries?: readonly (string | undefined)[];
 }
 
 export class VllmOracle {
@@ -107,7 +109,13 @@ export class VllmOracle {
     return this.tokenizeBody(JSON.stringify(body), context);
   }
 
-  /** Ids of a chat body as the chat route makes them. */
+  /** Ids of a text, and their entries in the vocabulary. */
+  async tokenizeNamed(content: string, model: string, context: AskContext): Promise<VllmTokens> {
+    const body = { prompt: content, add_special_tokens: false, model, return_token_strs: true };
+    return this.tokenizeBody(JSON.stringify(body), context);
+  }
+
+  /** Ids of a chat body as the chat route makes them; with entries if it asks for `return_token_strs`. */
   async tokenizeBody(body: string | Buffer, context: AskContext): Promise<VllmTokens> {
     const answer = await this.#ask({ oracle: 'tokenize', method: 'POST', path: '/tokenize', body }, context);
     const tokens = readTokens(answer);
@@ -193,8 +201,15 @@ function cacheBlockTokensIn(metrics: string): number | undefined {
 
 /** Undefined if the answer is none of `/tokenize`: other engines have an endpoint of that name too. */
 export function readTokens(answer: Json): VllmTokens | undefined {
-  const { max_model_len: contextTokens, tokens, count: told } = object(answer);
+  const { max_model_len: contextTokens, tokens, count: told, token_strs: entries } = object(answer);
   const ids = numbers(tokens);
   if (typeof contextTokens !== 'number' || ids === undefined || told !== ids.length) return undefined;
-  return { ids: Uint32Array.from(ids), contextTokens: count(contextTokens) };
+  return {
+    ids: Uint32Array.from(ids),
+    contextTokens: count(contextTokens),
+    ...(isArray(entries) &&
+      entries.length === ids.length && {
+        entries: entries.map((entry) => (typeof entry === 'string' ? entry : undefined)),
+      }),
+  };
 }

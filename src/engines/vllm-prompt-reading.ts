@@ -1,7 +1,6 @@
 /**
  * One request's prompts as vLLM reads them: a conversation's ids are those that its endpoints make of it, text is tokenized
- * by proven segments, ids stand as they are (engine-protocols, sections 3.2 to 3.4). There is no rendered text of a
- * conversation: `/detokenize` need not give back what was tokenized.
+ * by proven segments, ids stand as they are (engine-protocols, sections 3.2 to 3.4).
  */
 import { holdsNul } from '../exchange/json-bytes.ts';
 import type { ChatRequest, RawPrompt } from '../exchange/request.ts';
@@ -72,13 +71,13 @@ export class VllmPromptReading implements PromptReading {
     if (isText || hasForeignIds(request)) return unknown('engine-cannot');
     if (request.body.length > texts.mostCharacters) return unknown('body-too-large');
     await texts.confirmed();
-    const { ids, rendered } = await chats.read(request, facts, context, texts);
-    const read: KnownTokens = { known: true, ids, source: 'engine' };
+    const { rendered, ...chat } = await chats.read(request, facts, context, texts);
+    const read: KnownTokens = { known: true, source: 'engine', ...chat };
     const truncation = truncationOf(request, facts);
     // The route's own rendering has cut it already, so that a prompt of that length may be a part.
-    const isCut = rendered && typeof truncation === 'object' && ids.length === truncation.most;
-    if (rendered) return isCut ? { ...read, cut: truncation.cut } : read;
-    return this.#asTruncated(read, addedTo(request, facts).ids.length);
+    const isCut = rendered && typeof truncation === 'object' && chat.ids.length === truncation.most;
+    if (isCut) return { known: true, source: 'engine', ids: chat.ids, cut: truncation.cut };
+    return rendered ? read : this.#asTruncated(read, addedTo(request, facts).ids.length);
   }
 
   #rawHead(prompt: RawPrompt): HeadRead | Promise<HeadRead> {

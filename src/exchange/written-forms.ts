@@ -13,6 +13,16 @@ export interface Found {
 export function writtenForms(text: string): readonly string[] {
   const given = text.trim();
   if (!/[^ !#-%(-;=?-[\]-~]/.test(given)) return [given];
+  const read = asTokenized(given);
+  return read === given ? formsOf(given) : [...new Set([...formsOf(given), ...formsOf(read)])];
+}
+
+/** Where the prompt's text is known by its ids: composed characters (NFC), and a space for the sign that stands for one. */
+function asTokenized(text: string): string {
+  return text.normalize('NFC').replaceAll('▁', ' ');
+}
+
+function formsOf(given: string): readonly string[] {
   const json = JSON.stringify(given).slice(1, -1);
   return [
     ...new Set([

@@ -137,7 +137,7 @@ describe('chats that vLLM has rendered before', () => {
     await read(opened, { messages }, 2);
     opened.refuse(true);
     await assert.rejects(idsOf(opened.engine, typed('chat', { messages })), /oracle-refused/);
-    assert.equal(opened.asked.at(-1), JSON.stringify({ messages }));
+    assert.equal(opened.asked.at(-1), JSON.stringify({ messages, return_token_strs: true }));
   });
 
   it('are learnt anew where the template makes other segments of them', async () => {
@@ -160,7 +160,7 @@ describe('chats that vLLM has rendered before', () => {
     engine.noteCount(facts.facts, 'chat', false);
     const before = opened.asked.length;
     await idsOf(engine, typed('chat', { messages }));
-    assert.deepEqual(opened.asked.slice(before), [JSON.stringify({ messages })]);
+    assert.deepEqual(opened.asked.slice(before), [JSON.stringify({ messages, return_token_strs: true })]);
     assert.ok(opened.events.some(({ event }) => event === 'memoising-off'));
   });
 });

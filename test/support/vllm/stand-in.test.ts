@@ -29,13 +29,8 @@ for (const { family, asked } of recordedServers) {
         assert.equal(reply.status, real.status);
         const text = await reply.text();
         if (path === '/metrics') assert.equal(text, real.text);
-        else assert.deepEqual(withoutPieces(JSON.parse(text)), withoutPieces(JSON.parse(real.text)));
+        else assert.deepEqual(JSON.parse(text), JSON.parse(real.text));
       });
     }
   });
-}
-
-/** The pieces of tokens are not asked for by the adapter. */
-function withoutPieces(answer: unknown): object {
-  return { ...(answer as object), token_strs: null };
 }

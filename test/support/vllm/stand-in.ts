@@ -22,6 +22,8 @@ export interface StandInOptions {
   readonly without?: readonly string[];
   /** Names of adapters (LoRA) that it serves beside the model. */
   readonly adapters?: readonly string[];
+  /** What it says of the vocabulary's entries of some ids; as they are if absent. */
+  readonly entries?: (entries: readonly string[]) => readonly (string | null)[] | null;
   /** Answers before anything else does; undefined to leave it. */
   readonly intercept?: (path: string, body: string) => Answer | undefined;
 }
@@ -47,6 +49,7 @@ const question = z.object({
   messages: z.array(z.record(z.string(), z.unknown())).optional(),
   tools: z.array(toolAsKnown).nullish(),
   add_special_tokens: z.boolean().optional(),
+  return_token_strs: z.boolean().nullish(),
   add_generation_prompt: z.boolean().default(true),
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
   tokens: z.array(z.int()).default([]),
@@ -57,7 +60,7 @@ const contextTokens = 32_768;
 /** @param family also the model's served name */
 export async function standIn(family: Family, options: StandInOptions = {}): Promise<StandIn> {
   const asked: string[] = [];
-  const answer = answersOf(family, options.adapters ?? []);
+  const answer = answersOf(family, options);
   const server = createServer((request, response) => {
     void readBody(request).then((body) => {
       const path = request.url ?? '';
@@ -85,7 +88,10 @@ const notFound: Answer = { status: 404, text: '{"detail":"Not Found"}' };
 
 const refused: Answer = recording('qwen3', 'tokenize-image');
 
-function answersOf(family: Family, adapters: readonly string[]): (path: string, body: string) => Answer {
+function answersOf(
+  family: Family,
+  { adapters = [], entries = (all) => all }: StandInOptions,
+): (path: string, body: string) => Answer {
   const { config, tokenizer, template } = modelOf(family);
   const recorded = (name: string): Answer => ({ status: 200, text: recording('qwen3', name).text });
   const render = (asking: z.infer<typeof question>): string =>
@@ -110,8 +116,9 @@ function answersOf(family: Family, adapters: readonly string[]): (path: string, 
     const content = isChat ? rendered(asking) : String(asking.prompt);
     if (content === undefined) return refused;
     const special = asking.add_special_tokens ?? !isChat;
-    const tokens = tokenizer.encode(content, { add_special_tokens: special }).ids;
-    return ok({ count: tokens.length, max_model_len: contextTokens, tokens, token_strs: null });
+    const { ids, tokens } = tokenizer.encode(content, { add_special_tokens: special });
+    const named = asking.return_token_strs === true ? entries(tokens) : null;
+    return ok({ count: ids.length, max_model_len: contextTokens, tokens: ids, token_strs: named });
   };
   return (path, body) => {
     // Python's parser reads over a byte order mark.
