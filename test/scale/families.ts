@@ -1,12 +1,14 @@
 // The models that generated conversations are sent to: three real families, two made ones whose templates are unlike
 // theirs, and a base model.
 import { byteModelFile } from '../support/gguf/byte-model.ts';
-import { modelFile } from '../support/gguf/families.ts';
+import { modelFile, type Family } from '../support/gguf/families.ts';
 
 /** What a family's template can be sent without anything being wrong. */
 export interface ScaleFamily {
   readonly name: string;
   readonly file: () => Promise<string>;
+  /** Absent where there is no model folder of it, which vLLM needs. */
+  readonly folder?: Family;
   /** No template: a base model, for raw prompts only. */
   readonly base?: boolean;
   readonly tools?: boolean;
@@ -33,6 +35,7 @@ export const families: readonly ScaleFamily[] = [
   {
     name: 'qwen3',
     file: () => modelFile('qwen3'),
+    folder: 'qwen3',
     tools: true,
     reasoning: true,
     fillIn: { prefix: '<|fim_prefix|>', suffix: '<|fim_suffix|>', middle: '<|fim_middle|>' },
@@ -41,12 +44,14 @@ export const families: readonly ScaleFamily[] = [
   {
     name: 'gemma3',
     file: () => modelFile('gemma3'),
+    folder: 'gemma3',
     bos: '<bos>',
     foreign: '<|im_start|>user\n',
   },
   {
     name: 'llama3.1',
     file: () => modelFile('llama3.1'),
+    folder: 'llama3.1',
     bos: '<|begin_of_text|>',
     foreign: '<|im_start|>user\n',
   },

@@ -1,26 +1,30 @@
 // The scored run: clean conversations and their faulty twins over all families, with seeds that nobody has seen.
-// Run: npm run scale [-- CONVERSATIONS [SEED]]
+// Run: npm run scale [-- CONVERSATIONS [SEED [llama-server|vllm]]]
 import { randomInt } from 'node:crypto';
 import { findingKinds } from '../../src/exchange/finding.ts';
-import { families } from './families.ts';
+import { engines } from './engines.ts';
 import { runClean, runFaulty, type Judged } from './run.ts';
 import { alarms, isFound } from './score.ts';
 
 const conversations = Number(process.argv[2] ?? 2000);
 const seed = Number(process.argv[3] ?? randomInt(1_000_000, 2_000_000_000));
+const named = process.argv[4] ?? 'llama-server';
+if (named !== 'llama-server' && named !== 'vllm') throw new Error(`no engine ${named}: llama-server or vllm`);
+const engine = engines[named];
+const { families } = engine;
 const perFamily = Math.ceil(conversations / families.length);
 const kinds = new Set<string>(findingKinds);
 
 console.log(
-  `seed ${seed}, ${perFamily} conversations and as many faulty twins for each of ${families.length} families`,
+  `seed ${seed}, ${named}: ${perFamily} conversations and as many faulty twins for each of ${families.length} families`,
 );
 const clean: Judged[] = [];
 const faulty: Judged[] = [];
 for (const [index, family] of families.entries()) {
   const first = seed + index * perFamily;
   const seeds = Array.from({ length: perFamily }, (_, at) => first + at);
-  clean.push(...(await runClean(family, seeds)));
-  faulty.push(...(await runFaulty(family, seeds, kinds)));
+  clean.push(...(await runClean(family, seeds, engine)));
+  faulty.push(...(await runFaulty(family, seeds, kinds, engine)));
   console.log(`${family.name} done`);
 }
 

@@ -2,12 +2,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLlamaServer, type LlamaServer } from '../support/llama-server/server.ts';
+import { startLlamaServer } from '../support/llama-server/server.ts';
 import { proxy, type ProxiedEngine } from '../support/proxied-engine.ts';
-import { postJson } from '../support/post-json.ts';
 import { send, settled } from '../support/exchanges.ts';
-import { cleanConversation, type EngineQuestions, type PlannedRequest } from './conversations.ts';
+import { cleanConversation, type PlannedRequest } from './conversations.ts';
 import { Dice } from './dice.ts';
+import { engines, type ScaleEngine, type ScaleServer } from './engines.ts';
 import type { ScaleFamily } from './families.ts';
 import { faults, type Fault } from './faults.ts';
 
@@ -35,30 +35,16 @@ export interface Found {
 }
 
 interface Rig {
+  readonly engine: ScaleEngine;
   readonly family: ScaleFamily;
-  readonly server: LlamaServer;
+  readonly server: ScaleServer;
   readonly proxied: ProxiedEngine;
-  readonly questions: EngineQuestions;
   sent: number;
 }
 
-async function openRig(family: ScaleFamily, templateFile?: string): Promise<Rig> {
-  const args = templateFile === undefined ? [] : ['--chat-template-file', templateFile];
-  const server = await startLlamaServer({ model: await family.file(), args });
-  const proxied = await proxy(server.url);
-  const questions: EngineQuestions = {
-    render: async (body) =>
-      (await postJson<{ prompt: string }>(`${server.url}/apply-template`, body)).body.prompt,
-    tokenize: async (content) =>
-      (
-        await postJson<{ tokens: number[] }>(`${server.url}/tokenize`, {
-          content,
-          add_special: true,
-          parse_special: true,
-        })
-      ).body.tokens,
-  };
-  return { family, server, proxied, questions, sent: 0 };
+async function openRig(engine: ScaleEngine, family: ScaleFamily, templateFile?: string): Promise<Rig> {
+  const server = await engine.start(family, templateFile);
+  return { engine, family, server, proxied: await proxy(server.url), sent: 0 };
 }
 
 async function closeRig({ server, proxied }: Rig): Promise<void> {
@@ -82,7 +68,7 @@ async function sendAll(
 ): Promise<Sent> {
   const ids: string[] = [];
   const unknown: string[] = [];
-  for (const { path, body } of requests) {
+  for (const { path, body } of requests.map((request) => rig.engine.adapt(request, rig.family))) {
     const id = `${name.replaceAll(' ', '-')}-${seed}-${ids.length}`;
     ids.push(id);
     const reply = await send(`${rig.proxied.url}${path}`, body, { headers: { 'x-request-id': id } });
@@ -131,11 +117,15 @@ async function judged(rig: Rig, all: readonly Sent[]): Promise<Judged[]> {
 }
 
 /** @param seeds one per conversation */
-export async function runClean(family: ScaleFamily, seeds: readonly number[]): Promise<Judged[]> {
-  const rig = await openRig(family);
+export async function runClean(
+  family: ScaleFamily,
+  seeds: readonly number[],
+  engine: ScaleEngine = engines['llama-server'],
+): Promise<Judged[]> {
+  const rig = await openRig(engine, family);
   try {
     const all = await inTurn(seeds, async (seed) => {
-      const { shape, requests } = await cleanConversation(new Dice(seed), family, rig.questions);
+      const { shape, requests } = await cleanConversation(new Dice(seed), family, rig.server.questions);
       return sendAll(rig, shape, seed, requests);
     });
     return await judged(rig, all);
@@ -149,6 +139,7 @@ export async function runFaulty(
   family: ScaleFamily,
   seeds: readonly number[],
   kinds: ReadonlySet<string>,
+  engine: ScaleEngine = engines['llama-server'],
 ): Promise<Judged[]> {
   const fitting = faults.filter((fault) => fault.fits(family) && kinds.has(fault.kind));
   const planned = seeds.map((seed) => ({ seed, fault: new Dice(seed).pick(fitting) }));
@@ -156,12 +147,13 @@ export async function runFaulty(
   const results: Judged[] = [];
   for (const prefix of prefixes) {
     const some = planned.filter(({ fault }) => fault.templatePrefix === prefix);
-    results.push(...(await runInjected(family, prefix, some)));
+    results.push(...(await runInjected(engine, family, prefix, some)));
   }
   return results;
 }
 
 async function runInjected(
+  engine: ScaleEngine,
   family: ScaleFamily,
   templatePrefix: string | undefined,
   planned: readonly { readonly seed: number; readonly fault: Fault }[],
@@ -171,10 +163,15 @@ async function runInjected(
   try {
     const file = join(folder, 'template.jinja');
     if (templatePrefix !== undefined) await writeFile(file, templatePrefix + (await templateOf(family)));
-    rig = await openRig(family, templatePrefix === undefined ? undefined : file);
+    rig = await openRig(engine, family, templatePrefix === undefined ? undefined : file);
     const opened = rig;
     const all = await inTurn(planned, async ({ seed, fault }) =>
-      sendAll(opened, fault.kind, seed, await fault.inject(new Dice(seed + 1), family, opened.questions)),
+      sendAll(
+        opened,
+        fault.kind,
+        seed,
+        await fault.inject(new Dice(seed + 1), family, opened.server.questions),
+      ),
     );
     return await judged(opened, all);
   } finally {

@@ -1,0 +1,81 @@
+// The engines that generated conversations are sent to, and what differs between them there.
+import { postJson } from '../support/post-json.ts';
+import { startLlamaServer } from '../support/llama-server/server.ts';
+import { modelFolder } from '../support/vllm/model-folder.ts';
+import { startVllm } from '../support/vllm/server.ts';
+import { rawPath, type EngineQuestions, type PlannedRequest } from './conversations.ts';
+import { families, type ScaleFamily } from './families.ts';
+
+export interface ScaleServer {
+  readonly url: string;
+  readonly questions: EngineQuestions;
+  stop(): Promise<void>;
+}
+
+export interface ScaleEngine {
+  /** Those that it can serve. */
+  readonly families: readonly ScaleFamily[];
+  /** @param templateFile in the place of the model's own template */
+  readonly start: (family: ScaleFamily, templateFile?: string) => Promise<ScaleServer>;
+  /** The same request in this engine's words. */
+  readonly adapt: (request: PlannedRequest, family: ScaleFamily) => PlannedRequest;
+}
+
+const llamaServer: ScaleEngine = {
+  families,
+  start: async (family, templateFile) => {
+    const args = templateFile === undefined ? [] : ['--chat-template-file', templateFile];
+    const server = await startLlamaServer({ model: await family.file(), args });
+    const ask = async <Answer>(path: string, body: object): Promise<Answer> =>
+      (await postJson<Answer>(server.url + path, body)).body;
+    return {
+      url: server.url,
+      questions: {
+        render: async (body) => (await ask<{ prompt: string }>('/apply-template', body)).prompt,
+        tokenize: async (content) =>
+          (await ask<{ tokens: number[] }>('/tokenize', { content, add_special: true, parse_special: true }))
+            .tokens,
+      },
+      stop: () => server.stop(),
+    };
+  },
+  adapt: (request) => request,
+};
+
+const vllm: ScaleEngine = {
+  families: families.filter(({ folder }) => folder !== undefined),
+  start: async (family, templateFile) => {
+    if (family.folder === undefined) throw new Error(`no model folder of ${family.name}`);
+    const server = await startVllm({
+      model: await modelFolder(family.folder),
+      args: [
+        ...['--enable-auto-tool-choice', '--tool-call-parser', 'hermes'],
+        ...(templateFile === undefined ? [] : ['--chat-template', templateFile]),
+      ],
+    });
+    const ask = async <Answer>(path: string, body: object): Promise<Answer> =>
+      (await postJson<Answer>(server.url + path, body)).body;
+    const tokenize = async (body: object): Promise<number[]> =>
+      (await ask<{ tokens: number[] }>('/tokenize', body)).tokens;
+    return {
+      url: server.url,
+      questions: {
+        render: async (body) => {
+          const { prompt } = await ask<{ prompt: string }>('/detokenize', { tokens: await tokenize(body) });
+          return family.bos !== undefined && prompt.startsWith(family.bos)
+            ? prompt.slice(family.bos.length)
+            : prompt;
+        },
+        tokenize: (prompt) => tokenize({ prompt, add_special_tokens: true }),
+      },
+      stop: () => server.stop(),
+    };
+  },
+  adapt: ({ path, body }, { name }) => {
+    const { n_predict: most, ...rest } = body;
+    const limit = most === undefined ? {} : { max_tokens: most };
+    return { path: path === rawPath ? '/v1/completions' : path, body: { model: name, ...rest, ...limit } };
+  },
+};
+
+export const engines = { 'llama-server': llamaServer, vllm } as const;
