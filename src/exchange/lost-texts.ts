@@ -25,7 +25,7 @@ export function lostTexts(messages: readonly MessageParts[], texts: readonly Pla
     const sort = isReasoning(part, missing) ? 'reasoning' : part.sort;
     const alone = !kept.has(message) && messages[message]?.calls.length === 0;
     const role = messages[message]?.role ?? '';
-    const shift = part.text.length - part.text.trimStart().length;
+    const shift = (part.skipped ?? 0) + part.text.length - part.text.trimStart().length;
     const runs = missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
     return [{ sort, message, path, member, role, alone, ...(state === 'cut' && { missing: runs }) }];
   });

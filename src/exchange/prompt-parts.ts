@@ -4,7 +4,7 @@
  */
 import { isArray, isObject, parseJson } from './body-reader.ts';
 import type { ChatMessage, ChatRequest, Json, JsonPath } from './request.ts';
-import { instructs } from './system-text.ts';
+import { attributionPrefix, instructs } from './system-text.ts';
 
 /**
  * What a text is to the conversation. `later-instructions` are those after the first; `text-beside-calls` is what an
@@ -30,6 +30,8 @@ export function isReasoning(sort: TextSort): boolean {
 export interface TextPart {
   readonly sort: TextSort;
   readonly text: string;
+  /** Characters of the string in front of the text that are not meant for the model; absent if there are none. */
+  readonly skipped?: number;
   readonly path: JsonPath;
   /** The member of the message that it stands in, e.g. `content`, `reasoning_content`. */
   readonly member: string;
@@ -65,9 +67,20 @@ export function promptParts({ messages }: ChatRequest): readonly MessageParts[] 
       ...reasoningTexts(message, reasoning),
       ...contentTexts(message, own, reasoning),
       ...unreadTexts(message),
-    ].filter(({ text }) => text.trim() !== '');
+    ]
+      .map(withoutAttribution)
+      .filter(({ text }) => text.trim() !== '');
     return { role: message.role, path: message.path, texts, calls };
   });
+}
+
+/** The line by which a client names itself: some engines keep it from the model, and nothing is lost by that. */
+function withoutAttribution(part: TextPart): TextPart {
+  const { sort, text } = part;
+  const isHead = sort === 'instructions' || sort === 'later-instructions';
+  if (!isHead || !text.startsWith(attributionPrefix)) return part;
+  const [line = ''] = text.split('\n', 1);
+  return { ...part, text: text.slice(line.length), skipped: line.length };
 }
 
 function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): TextSort {

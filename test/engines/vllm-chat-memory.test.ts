@@ -96,7 +96,8 @@ describe('chats that vLLM has rendered before', () => {
     const messages = conversation(6);
     await idsOf(engine, typed('chat', { messages }));
     await idsOf(engine, typed('chat', { messages }));
-    assert.deepEqual(asked, [JSON.stringify({ messages }), JSON.stringify({ messages })]);
+    const whole = JSON.stringify({ messages, return_token_strs: true });
+    assert.deepEqual(asked, [whole, whole]);
     engine.noteReply(200);
     await eventually(() => asked.length === 4, 'what both teach');
   });

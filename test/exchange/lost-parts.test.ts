@@ -128,6 +128,50 @@ describe('what a prompt has lost', () => {
     );
   });
 
+  it('is not the line by which a client names itself, which an engine may keep from the model', () => {
+    const line = 'x-anthropic-billing-header: cc_version=2.1.77.e5c; cch=1a2b3;';
+    const rules = `${'Be brief. '.repeat(20)}${'Say what you do not know. '.repeat(20)}`;
+    const messages = [
+      { role: 'system', content: `${line}\n${rules}` },
+      { role: 'system', content: line },
+      { role: 'user', content: 'What is a weir?' },
+    ];
+    const without = [{ role: 'system', content: rules }, messages[2]!];
+    assert.deepEqual(
+      lostIn(
+        messages,
+        render(without, [], (one) => one),
+      ).texts,
+      [],
+    );
+    const cut = [{ role: 'system', content: rules.slice(0, 200) }, messages[2]!];
+    const { texts } = lostIn(
+      messages,
+      render(cut, [], (one) => one),
+    );
+    assert.deepEqual(
+      texts.map(({ path }) => formatPath(path)),
+      ['messages[0].content'],
+    );
+    const run = texts[0]?.missing?.[0];
+    assert.equal(messages[0]!.content.slice(run?.start, run?.end), rules.slice(200).trim());
+    // What is no instruction is nobody's attribution.
+    const quoting = [{ role: 'user', content: line }, messages[2]!];
+    assert.equal(
+      lostIn(
+        quoting,
+        render([messages[2]!], [], (one) => one),
+      ).texts.length,
+      1,
+    );
+  });
+
+  it('is not a character that a tokenizer reads as another', () => {
+    const messages = [{ role: 'user', content: 'Le cafe\u0301 est ferme\u0301, dit▁il.' }];
+    const read = (one: string): string => one.normalize('NFC').replaceAll('▁', ' ');
+    assert.deepEqual(lostIn(messages, render(messages, [], read)).texts, []);
+  });
+
   it('is found in a prompt of 8 MB and among a thousand tools', () => {
     const long = Array.from({ length: 200_000 }, (_, line) => `Line ${line} of a very long text.`).join('\n');
     const tools = Array.from({ length: 1000 }, (_, index) => ({

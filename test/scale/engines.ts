@@ -3,7 +3,7 @@ import { postJson } from '../support/post-json.ts';
 import { startLlamaServer } from '../support/llama-server/server.ts';
 import { modelFolder } from '../support/vllm/model-folder.ts';
 import { startVllm } from '../support/vllm/server.ts';
-import { rawPath, type EngineQuestions, type PlannedRequest } from './conversations.ts';
+import { chatPath, rawPath, type EngineQuestions, type PlannedRequest } from './conversations.ts';
 import { families, type ScaleFamily } from './families.ts';
 
 export interface ScaleServer {
@@ -19,6 +19,8 @@ export interface ScaleEngine {
   readonly start: (family: ScaleFamily, templateFile?: string) => Promise<ScaleServer>;
   /** The same request in this engine's words. */
   readonly adapt: (request: PlannedRequest, family: ScaleFamily) => PlannedRequest;
+  /** Kinds whose injected fault is none here. */
+  readonly faultless: ReadonlySet<string>;
 }
 
 const llamaServer: ScaleEngine = {
@@ -40,6 +42,7 @@ const llamaServer: ScaleEngine = {
     };
   },
   adapt: (request) => request,
+  faultless: new Set(),
 };
 
 const vllm: ScaleEngine = {
@@ -71,11 +74,20 @@ const vllm: ScaleEngine = {
       stop: () => server.stop(),
     };
   },
-  adapt: ({ path, body }, { name }) => {
+  adapt: ({ path, body }, { name, bos }) => {
     const { n_predict: most, ...rest } = body;
-    const limit = most === undefined ? {} : { max_tokens: most };
-    return { path: path === rawPath ? '/v1/completions' : path, body: { model: name, ...rest, ...limit } };
+    if (path === rawPath) {
+      const limit = most === undefined ? {} : { max_tokens: most };
+      return { path: '/v1/completions', body: { model: name, ...rest, ...limit } };
+    }
+    // It puts a second BOS in front of each of these, which is told, and rightly so (docs/engines/vllm.md).
+    if (path === '/v1/responses' && bos !== undefined) {
+      return { path: chatPath, body: { model: name, messages: body['input'], max_tokens: 1 } };
+    }
+    return { path, body: { model: name, ...body } };
   },
+  // It heeds `add_special_tokens`.
+  faultless: new Set(['parameter-ignored']),
 };
 
 export const engines = { 'llama-server': llamaServer, vllm } as const;

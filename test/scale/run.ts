@@ -141,7 +141,9 @@ export async function runFaulty(
   kinds: ReadonlySet<string>,
   engine: ScaleEngine = engines['llama-server'],
 ): Promise<Judged[]> {
-  const fitting = faults.filter((fault) => fault.fits(family) && kinds.has(fault.kind));
+  const fitting = faults.filter(
+    (fault) => fault.fits(family) && kinds.has(fault.kind) && !engine.faultless.has(fault.kind),
+  );
   const planned = seeds.map((seed) => ({ seed, fault: new Dice(seed).pick(fitting) }));
   const prefixes = new Set(planned.map(({ fault }) => fault.templatePrefix));
   const results: Judged[] = [];
