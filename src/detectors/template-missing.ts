@@ -104,7 +104,7 @@ function unknownMarkers(facts: ModelFacts): Fault | undefined {
 /** Undefined too if the model file says where to stop in a way that nothing can be read from. */
 function otherStop(facts: ModelFacts): Fault | undefined {
   const { eos, turnEnds = [], roleMarkers } = facts;
-  const served = servedStart(facts).start;
+  const served = servedStart(facts).start ?? plainStart(facts);
   if (eos === undefined || served === undefined) return undefined;
   const family = familiesAmong(tokensOf(facts)).find(({ ends }) => ends.includes(eos.text));
   const [opening] = family?.openings ?? [];
@@ -128,6 +128,23 @@ function servedStart(facts: ModelFacts): { readonly start: string | undefined; r
     if (start !== undefined) return { start, isToken: starts.some((one) => tokens.has(one)) };
   }
   return { start: undefined, isToken: false };
+}
+
+/** Engines take it for a token of their own also where a vocabulary has it as a tag of markup. */
+const markupTag = /^<\/?[a-z][a-z0-9]*>$/;
+
+/** What opens a user's turn in a template that writes no marker of this vocabulary; undefined where it writes any. */
+function plainStart({
+  roleMarkers,
+  turnEnds = [],
+  generationPrompt,
+  markers,
+}: ModelFacts): string | undefined {
+  const openings = roleMarkers.map(({ opening }) => opening);
+  const written = [...openings, ...turnEnds, generationPrompt?.text ?? ''].join('\n');
+  if (markers.some(({ text }) => !markupTag.test(text) && written.includes(text))) return undefined;
+  const user = roleMarkers.find(({ role }) => role === 'user')?.opening.trim();
+  return user === undefined ? undefined : JSON.stringify(user);
 }
 
 function tokensOf({ markers }: ModelFacts): ReadonlySet<string> {

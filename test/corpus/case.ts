@@ -25,8 +25,8 @@ const find = z.strictObject({
 });
 
 const caseShape = z.strictObject({
-  /** Of the report. */
-  id: z.string().regex(/^[CN]\d+$/),
+  /** Of the report; with a letter behind it a variant of our own: another client, family, language or route. */
+  id: z.string().regex(/^[CN]\d+[a-z]?$/),
   link: z.url(),
   /** In our own words. */
   what: z.string(),
@@ -54,6 +54,11 @@ const caseShape = z.strictObject({
 
 export type CorpusCase = z.infer<typeof caseShape>;
 export type CorpusFind = z.infer<typeof find>;
+
+/** True for one of our own, after a report. */
+export function isVariant({ id }: CorpusCase): boolean {
+  return /[a-z]$/.test(id);
+}
 
 const folder = new URL('./cases/', import.meta.url);
 

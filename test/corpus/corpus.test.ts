@@ -1,26 +1,16 @@
-// Real reports, as requests of our own: everything that should be found is, and nobody else is accused.
+// Real reports, as requests of our own.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, describe, it } from 'node:test';
-import { realEngine } from '../support/real-engine.ts';
-import { corpusCases } from './case.ts';
-import { CorpusEngines, runCase } from './run-case.ts';
+import { describe, it } from 'node:test';
+import { corpusCases, isVariant } from './case.ts';
 import { summaryOf } from './summary.ts';
+import { testCases } from './test-cases.ts';
 
-const { skip } = await realEngine('qwen3');
 const cases = corpusCases();
-const engines = new CorpusEngines();
-after(() => engines.stop());
-
-describe('the corpus', { skip }, () => {
-  for (const one of cases) {
-    it(`${one.id}: ${one.what}`, async () => {
-      const { missed, falseAlarms } = await runCase(one, engines);
-      const told = falseAlarms.map(({ kind, cause, message }) => ({ kind, cause, message }));
-      assert.deepEqual({ missed, falseAlarms: told }, { missed: [], falseAlarms: [] });
-    });
-  }
-});
+await testCases(
+  'the corpus',
+  cases.filter((one) => !isVariant(one)),
+);
 
 describe('the cases of the corpus', () => {
   it('are there once each', () => {

@@ -1,5 +1,5 @@
 // What the corpus holds and what came of it, as text.
-import type { CorpusCase } from './case.ts';
+import { isVariant, type CorpusCase } from './case.ts';
 import type { CaseResult } from './run-case.ts';
 
 function hasFault({ finds }: CorpusCase): boolean {
@@ -8,11 +8,13 @@ function hasFault({ finds }: CorpusCase): boolean {
 
 /** The sentence that the README quotes; true as long as the tests pass. */
 export function summaryOf(cases: readonly CorpusCase[]): string {
-  const faults = cases.filter(hasFault).length;
+  const reports = cases.filter((one) => !isVariant(one));
+  const faults = reports.filter(hasFault).length;
   const faked = cases.filter(({ requests }) =>
     requests.some(({ fakeReply }) => fakeReply !== undefined),
   ).length;
-  return `${faults} cases with a fault and ${cases.length - faults} that must not be accused, ${cases.length - faked} of them wholly on a real engine: all found, no false alarm`;
+  const variants = cases.length - reports.length;
+  return `${faults} cases with a fault, ${reports.length - faults} that must not be accused and ${variants} variants of both, ${cases.length - faked} of them wholly on a real engine: all found, no false alarm`;
 }
 
 /** Recall and false alarms by kind, one line each. */

@@ -45,6 +45,16 @@ testDetector(templateMissing, {
     ...(['gemma3', 'qwen3', 'glm', 'mistral', 'unopened', 'plainTurns', 'bare', 'base'] as const).map(
       (family) => ({ name: `a model as it is: ${family}`, exchange: chat(factsOf[family]) }),
     ),
+    {
+      name: 'plain words of a model that stops where its template ends a turn',
+      exchange: chat(served(factsOf.qwen3, 'USER: ', 'ASSISTANT:', '<|im_end|>')),
+    },
+    {
+      name: 'plain words of a model that stops at the end of no form of turns',
+      exchange: chat(
+        served({ ...factsOf.qwen3, eos: { text: '<|endoftext|>', id: 151_643 } }, 'USER: ', 'ASSISTANT:'),
+      ),
+    },
     { name: 'ChatML that is the own template', exchange: chat(chatMl(factsOf.qwen3)) },
     ...[
       ['Alpaca', '### Instruction:\n', '### Response:\n'],
@@ -57,10 +67,6 @@ testDetector(templateMissing, {
       name,
       exchange: chat(served(plain, user, assistant)),
     })),
-    {
-      name: 'plain turns in a vocabulary that has markers',
-      exchange: chat(served(factsOf.qwen3, 'User: ', 'Assistant: ')),
-    },
     {
       name: 'a request that brings its own template',
       exchange: chat(factsOf.defaultTemplate, { body: { messages, chat_template: '{{ messages }}' } }),
@@ -166,6 +172,21 @@ testDetector(templateMissing, {
       exchange: chat(chatMl(plain)),
       findings: [{ cause: 'unknown-markers', severity: 'warning' }],
     },
+    ...[
+      ['Alpaca', '### Instruction:\n', '### Response:\n', ''],
+      ['Vicuna', 'USER: ', 'ASSISTANT:', '</s>'],
+    ].map(([name = '', user = '', assistant = '', end = '']) => ({
+      name: `plain words (${name}) for a model that stops at the end of a ChatML turn`,
+      exchange: chat(
+        served(
+          { ...factsOf.qwen3, markers: [...factsOf.qwen3.markers, { text: '</s>', id: 522 }] },
+          user,
+          assistant,
+          end,
+        ),
+      ),
+      findings: [{ cause: 'other-stop-token', severity: 'warning' as const }],
+    })),
     {
       name: 'the markers of one family, and the stop token of the other',
       exchange: chat(llama3Turns(bothFamilies)),
