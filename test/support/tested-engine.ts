@@ -34,6 +34,8 @@ export interface EngineExpectations {
   readonly changedAttributionLine: string | null;
   /** What is named where both this line changed and a message of the history was edited. */
   readonly editedBehindAttributionLine: string;
+  /** By the name of a request in count-checks: what its count is compared to, where that differs; `no-route`: it has no such route. */
+  readonly countsOtherwise: Readonly<Record<string, 'absent' | 'partial' | 'no-route'>>;
   /** A stream tells the prompt's count though nobody asked for it. */
   readonly countsEveryStream: boolean;
   /** What a client can send instead of text to which BOS is added. */
@@ -68,6 +70,7 @@ const table: Readonly<Record<EngineName, EngineExpectations>> = {
     changedAttributionLine: 'prefix-break;attribution-line',
     // The line stands before the history.
     editedBehindAttributionLine: 'prefix-break;attribution-line',
+    countsOtherwise: {},
     countsEveryStream: true,
     withoutAddedBos: 'token ids',
     cutsAlike: true,
@@ -93,6 +96,18 @@ const table: Readonly<Record<EngineName, EngineExpectations>> = {
     // The line is left out of system messages, in a block of its own or not.
     changedAttributionLine: null,
     editedBehindAttributionLine: 'prefix-break;history-edited',
+    // A count is told of all prompts together, and in streams only if it is asked for.
+    countsOtherwise: {
+      'a streamed chat': 'absent',
+      'two streamed choices of one chat': 'absent',
+      'a native prompt': 'no-route',
+      'a streamed native prompt': 'no-route',
+      'two native prompts': 'no-route',
+      'two streamed native prompts': 'no-route',
+      'a streamed text': 'absent',
+      'two streamed texts': 'absent',
+      'two texts': 'absent',
+    },
     countsEveryStream: false,
     withoutAddedBos: 'token ids, or add_special_tokens: false',
     cutsAlike: false,

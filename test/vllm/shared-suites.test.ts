@@ -6,6 +6,7 @@ const suites = [
   'numbers',
   'sessions',
   'dialects',
+  'count-checks',
   'clients/openai',
   'clients/openai-responses',
   'clients/anthropic',
