@@ -12,7 +12,7 @@ import type { LostText } from '../exchange/lost-texts.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
 import { isReasoning } from '../exchange/prompt-parts.ts';
 import type { ChatRequest, JsonPath } from '../exchange/request.ts';
-import { instructs } from '../exchange/system-text.ts';
+import { instructionsOf } from '../exchange/system-text.ts';
 
 export const contentLost: Detector = {
   kind: 'content-lost',
@@ -89,19 +89,19 @@ function isUnread({ sort, member }: LostText, reading: TemplateReading | undefin
 
 /** Roles that the prompt holds as others; the text of their messages is there. */
 function roleChanges(
-  { messages }: ChatRequest,
+  request: ChatRequest,
   reading: TemplateReading | undefined,
   lost: LostParts,
 ): LostHere[] {
-  const isLost = (path: JsonPath): boolean =>
-    lost.texts.some((text) => formatPath(text.path) === formatPath(path));
-  const kept = messages.filter(
-    (message) => instructs(message) && message.value['content'] !== undefined && !isLost(message.contentPath),
+  if (reading?.mergesInstructions !== true && reading?.developerAsSystem !== true) return [];
+  const gone = new Set(lost.texts.map(({ path }) => formatPath(path)));
+  const kept = instructionsOf(request).filter(
+    ({ value, contentPath }) => value['content'] !== undefined && !gone.has(formatPath(contentPath)),
   );
   const [, second] = kept;
   const developer = kept.find(({ role }) => role === 'developer');
-  const isMerged = second !== undefined && reading?.mergesInstructions === true;
-  const isChanged = developer !== undefined && reading?.developerAsSystem === true;
+  const isMerged = second !== undefined && reading.mergesInstructions;
+  const isChanged = developer !== undefined && reading.developerAsSystem;
   return [
     ...(isMerged ? [fact('merged-instructions', second.contentPath)] : []),
     ...(isChanged ? [fact('developer-as-system', developer.contentPath)] : []),

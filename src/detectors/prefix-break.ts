@@ -8,7 +8,7 @@ import { formatPath } from '../exchange/json-path.ts';
 import type { ChatRequest, GenerationRequest, Json, JsonObject, JsonPath } from '../exchange/request.ts';
 import type { SessionMatch } from '../exchange/session-match.ts';
 import { cutField } from './causes/cut-field.ts';
-import { instructs, partWithLine, systemParts, type SeenPrompt } from '../exchange/system-text.ts';
+import { partWithLine, systemParts, turnAt, type SeenPrompt } from '../exchange/system-text.ts';
 
 export const prefixBreak: Detector = {
   kind: 'prefix-break',
@@ -87,10 +87,8 @@ function chatPath(
       return ['tools', index];
     case 'system':
       return partWithLine(systemParts(request, seen), index)?.part.path ?? [conversation[request.dialect]];
-    case 'history': {
-      const turns = request.messages.filter((message) => !instructs(message));
-      return turns[index]?.path ?? [conversation[request.dialect], request.messages.length];
-    }
+    case 'history':
+      return turnAt(request, index)?.path ?? [conversation[request.dialect], request.messages.length];
     case 'options':
       return undefined;
   }

@@ -6,7 +6,7 @@ import { isArray, isObject } from './body-reader.ts';
 import { locateStringPrefix } from './json-offsets.ts';
 import type { ByteRange } from './json-string.ts';
 import type { ChatMessage, ChatRequest, JsonPath } from './request.ts';
-import { attributionPrefix, instructs } from './system-text.ts';
+import { attributionPrefix, instructionsOf } from './system-text.ts';
 
 export interface AttributionLine {
   /** Without its line end. */
@@ -19,7 +19,7 @@ export interface AttributionLine {
 
 /** The first such line of the instructions; undefined if none of their texts begins with one. */
 export function attributionLineOf(request: ChatRequest): AttributionLine | undefined {
-  for (const { text, path } of request.messages.filter(instructs).flatMap(textsOf)) {
+  for (const { text, path } of instructionsOf(request).flatMap(textsOf)) {
     if (!text.startsWith(attributionPrefix)) continue;
     const [line = ''] = text.split('\n', 1);
     return { text: line, path, alone: line.length === text.length };

@@ -5,7 +5,14 @@
 import { parseJson } from './body-reader.ts';
 import { isReasoning, jsonTexts, type MessageParts, type TextPart } from './prompt-parts.ts';
 import { placeOf } from './text-place.ts';
-import { findForm, missingRuns, writtenForms, type Found } from './written-forms.ts';
+import {
+  findWritten,
+  longPlainRun,
+  missingRuns,
+  probedLength,
+  writtenForms,
+  type Found,
+} from './written-forms.ts';
 
 export interface PlacedText {
   readonly part: TextPart;
@@ -39,6 +46,8 @@ const mostMisses = 16;
 /** Looking for what is missing reads so many times the prompt at most, and a short one a little more often. */
 const mostReads = 16;
 const freeCharacters = 1_000_000;
+/** What is not there is read for so often: for one form or two, and then for pieces. */
+const readsOfMissing = 4;
 
 export function placeTexts(messages: readonly MessageParts[], rendered: string): PlacedTexts {
   return new Placing(messages, rendered).place();
@@ -79,7 +88,9 @@ class Placing {
       if (one.state !== 'lost' || one.part.text.trim().length >= leastAnchor) return one;
       // A short text is only looked for where no other text is.
       frame ??= outside(this.#rendered, ranges);
-      return findForm(writtenForms(one.part.text), frame) === undefined ? one : { ...one, state: 'kept' };
+      if (this.#isSpent(frame.length)) return { ...one, state: 'unknown' };
+      this.#work += frame.length;
+      return findWritten(one.part.text, frame) === undefined ? one : { ...one, state: 'kept' };
     });
     return { texts, inOrder, ranges };
   }
@@ -111,7 +122,7 @@ class Placing {
       const found = { start: from + at, end: from + at + needle.length };
       // Instructions that were moved behind what follows them are no place to go on from.
       const next = isLeading(part)
-        ? needles.slice(index + 1).find(({ length }) => length >= leastAnchor)
+        ? needles.find(({ length }, other) => other > index && length >= leastAnchor)
         : undefined;
       if (next !== undefined && placeOf(this.#rendered, next, found.end) < 0) return undefined;
       from = found.end;
@@ -124,26 +135,25 @@ class Placing {
     if (anchor !== undefined) return { state: 'kept', place: anchor, missing: [] };
     const gap = this.#rendered.slice(start, end);
     if (this.#isSpent(gap.length)) return { state: 'unknown', missing: [] };
-    const forms = writtenForms(part.text);
-    const near = findForm(forms, gap);
+    const near = findWritten(part.text, gap);
     if (near !== undefined) {
       return { state: 'kept', place: { start: near.start + start, end: near.end + start }, missing: [] };
     }
-    this.#work += gap.length * forms.length;
-    const [given = ''] = forms;
+    this.#work += gap.length * readsOfMissing;
+    const given = part.text.trim();
     const isShort = given.length < leastAnchor * 2;
     if ((isShort && holdsWord(given, gap)) || holdsValues(part, gap)) return { state: 'kept', missing: [] };
-    return withoutReasoning(part, gap) ?? inPieces(forms, gap);
+    return withoutReasoning(part, gap) ?? inPieces(given, gap);
   }
 
   #everywhere(part: TextPart): PlacedState {
     // Where reasoning stands is known, if it is kept.
     if (isReasoning(part.sort)) return { state: 'lost', missing: [] };
     if (this.#isSpent(this.#rendered.length)) return { state: 'unknown', missing: [] };
-    const forms = writtenForms(part.text);
-    const place = findForm(forms, this.#rendered);
+    const place = findWritten(part.text, this.#rendered);
     if (place !== undefined) return { state: 'kept', place, missing: [] };
-    this.#work += this.#rendered.length * forms.length;
+    this.#work += this.#rendered.length * readsOfMissing;
+    const forms = writtenForms(part.text);
     return { state: forms.some((form) => holdsSamples(form, this.#rendered)) ? 'kept' : 'lost', missing: [] };
   }
 
@@ -164,17 +174,19 @@ function mayBeGone({ sort }: TextPart): boolean {
 }
 
 /** For a text that the template has changed inside. */
-function inPieces(forms: readonly string[], rendered: string): PlacedState {
-  const [given = '', ...others] = forms;
+function inPieces(given: string, rendered: string): PlacedState {
   const runs = missingRuns(given, rendered);
   const isCut = runs.some(({ start, end }) => end - start >= leastRun);
-  if (!isWhole(runs, given) && !isCut) return { state: 'kept', missing: [] };
-  for (const form of others) {
+  const isGone = isWhole(runs, given);
+  if (!isGone && !isCut) return { state: 'kept', missing: [] };
+  // All forms have such a run, and it was looked for.
+  if (isGone && longPlainRun.test(given.slice(0, probedLength))) return { state: 'lost', missing: [] };
+  for (const form of writtenForms(given).slice(1)) {
     const ofForm = missingRuns(form, rendered);
     if (ofForm.every(({ start, end }) => end - start < leastRun && end - start < form.length))
       return { state: 'kept', missing: [] };
   }
-  return isWhole(runs, given) ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
+  return isGone ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
 }
 
 /** Ends reasoning inside an answer, whatever the model calls it. */
@@ -187,7 +199,7 @@ function withoutReasoning({ sort, text }: TextPart, gap: string): PlacedState | 
   const last = [...given.matchAll(closing)].at(-1);
   if (last === undefined) return undefined;
   const start = last.index + last[0].length;
-  const isThere = findForm(writtenForms(given.slice(start)), gap) !== undefined;
+  const isThere = findWritten(given.slice(start), gap) !== undefined;
   return isThere ? { state: 'cut', missing: [{ start: 0, end: start }] } : undefined;
 }
 
@@ -196,7 +208,7 @@ function holdsValues({ sort, text }: TextPart, gap: string): boolean {
   const value = sort === 'tool-result' && /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
   if (value === undefined) return false;
   const texts = jsonTexts(value).filter((one) => one.trim() !== '');
-  const held = texts.filter((one) => findForm(writtenForms(one), gap) !== undefined);
+  const held = texts.filter((one) => findWritten(one, gap) !== undefined);
   return texts.length > 0 && held.length * 2 >= texts.length;
 }
 

@@ -63,24 +63,28 @@ export function promptParts({ messages }: ChatRequest): readonly MessageParts[] 
     const calls = callsOf(message);
     const reasoning: TextSort = index < lastQuestion ? 'reasoning' : 'loop-reasoning';
     const own = ownSort(message, index > firstInstructions, calls.length > 0);
-    const texts = [
-      ...reasoningTexts(message, reasoning),
-      ...contentTexts(message, own, reasoning),
-      ...unreadTexts(message),
-    ]
-      .map(withoutAttribution)
-      .filter(({ text }) => text.trim() !== '');
-    return { role: message.role, path: message.path, texts, calls };
+    const texts: TextPart[] = [];
+    addReasoning(texts, message, reasoning);
+    addContent(texts, message, own, reasoning);
+    addUnread(texts, message);
+    if (instructs(message)) leaveOutAttribution(texts);
+    const isBlank = texts.some(({ text }) => text.trim() === '');
+    return {
+      role: message.role,
+      path: message.path,
+      texts: isBlank ? texts.filter(({ text }) => text.trim() !== '') : texts,
+      calls,
+    };
   });
 }
 
 /** The line by which a client names itself: some engines keep it from the model, and nothing is lost by that. */
-function withoutAttribution(part: TextPart): TextPart {
-  const { sort, text } = part;
-  const isHead = sort === 'instructions' || sort === 'later-instructions';
-  if (!isHead || !text.startsWith(attributionPrefix)) return part;
-  const [line = ''] = text.split('\n', 1);
-  return { ...part, text: text.slice(line.length), skipped: line.length };
+function leaveOutAttribution(texts: TextPart[]): void {
+  for (const [index, part] of texts.entries()) {
+    if (!part.text.startsWith(attributionPrefix)) continue;
+    const [line = ''] = part.text.split('\n', 1);
+    texts[index] = { ...part, text: part.text.slice(line.length), skipped: line.length };
+  }
 }
 
 function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): TextSort {
@@ -100,20 +104,27 @@ function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): Tex
 /** The names under which engines read reasoning, each some of them. */
 export const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
-function reasoningTexts({ value, path }: ChatMessage, sort: TextSort): TextPart[] {
-  return reasoningMembers.flatMap((member) => {
+function addReasoning(texts: TextPart[], { value, path }: ChatMessage, sort: TextSort): void {
+  for (const member of reasoningMembers) {
     const text = value[member];
-    return typeof text === 'string' ? [{ sort, text, path: [...path, member], member, listed: false }] : [];
-  });
+    if (typeof text === 'string') texts.push({ sort, text, path: [...path, member], member, listed: false });
+  }
 }
 
-function contentTexts({ value, contentPath }: ChatMessage, own: TextSort, reasoning: TextSort): TextPart[] {
+function addContent(
+  texts: TextPart[],
+  { value, contentPath }: ChatMessage,
+  own: TextSort,
+  reasoning: TextSort,
+): void {
   const { content } = value;
   if (typeof content === 'string') {
-    return [{ sort: own, text: content, path: contentPath, member: 'content', listed: false }];
+    texts.push({ sort: own, text: content, path: contentPath, member: 'content', listed: false });
+  } else if (isArray(content)) {
+    for (const [index, part] of content.entries()) {
+      texts.push(...listedTexts(part, [...contentPath, index], own, reasoning));
+    }
   }
-  if (!isArray(content)) return [];
-  return content.flatMap((part, index) => listedTexts(part, [...contentPath, index], own, reasoning));
 }
 
 function listedTexts(part: Json, path: JsonPath, own: TextSort, reasoning: TextSort): TextPart[] {
@@ -163,37 +174,45 @@ const readMembers = new Set<string>([
 /** A name, an id, a date or a link has no white space or is short; a text for the model has both. */
 const leastUnread = 16;
 
-function unreadTexts({ value, path }: ChatMessage): TextPart[] {
-  const members = Object.keys(value).filter((member) => !readMembers.has(member));
-  return members.flatMap((member): TextPart[] => {
+function addUnread(texts: TextPart[], { value, path }: ChatMessage): void {
+  for (const member in value) {
+    if (readMembers.has(member)) continue;
     const text = value[member];
-    if (typeof text !== 'string' || text.trim().length < leastUnread) return [];
+    if (typeof text !== 'string' || text.trim().length < leastUnread) continue;
     const isText = /\s/.test(text.trim()) && Number.isNaN(Date.parse(text));
-    return isText ? [{ sort: 'unread', text, path: [...path, member], member, listed: false }] : [];
-  });
+    if (isText) texts.push({ sort: 'unread', text, path: [...path, member], member, listed: false });
+  }
 }
 
 function callsOf({ value, path, contentPath }: ChatMessage): CallPart[] {
   const { tool_calls: calls, function_call: legacy, content, type } = value;
   const found: CallPart[] = [];
-  const add = (call: Json | undefined, name: string, at: JsonPath, unread = false): void => {
-    if (!isObject(call) || typeof call['name'] !== 'string' || call['name'] === '') return;
-    found.push({ name: call['name'], arguments: argumentsOf(call[name]), path: at, unread });
-  };
   if (isArray(calls)) {
     for (const [index, call] of calls.entries()) {
       const inner = isObject(call) ? call['function'] : undefined;
-      add(isObject(inner) ? inner : call, 'arguments', [...path, 'tool_calls', index]);
+      addCall(found, isObject(inner) ? inner : call, 'arguments', [...path, 'tool_calls', index]);
     }
   }
-  add(legacy, 'arguments', [...path, 'function_call'], true);
-  if (type === 'function_call') add(value, 'arguments', path);
+  if (legacy !== undefined) addCall(found, legacy, 'arguments', [...path, 'function_call'], true);
+  if (type === 'function_call') addCall(found, value, 'arguments', path);
   if (isArray(content)) {
     for (const [index, part] of content.entries()) {
-      if (isObject(part) && part['type'] === 'tool_use') add(part, 'input', [...contentPath, index]);
+      if (isObject(part) && part['type'] === 'tool_use')
+        addCall(found, part, 'input', [...contentPath, index]);
     }
   }
   return found;
+}
+
+function addCall(
+  found: CallPart[],
+  call: Json | undefined,
+  member: string,
+  path: JsonPath,
+  unread = false,
+): void {
+  if (!isObject(call) || typeof call['name'] !== 'string' || call['name'] === '') return;
+  found.push({ name: call['name'], arguments: argumentsOf(call[member]), path, unread });
 }
 
 function argumentsOf(given: Json | undefined): Json {

@@ -22,6 +22,26 @@ export function instructs(message: ChatMessage): boolean {
   return message.role === 'system' || message.role === 'developer';
 }
 
+const known = new WeakMap<ChatRequest, readonly ChatMessage[]>();
+
+/** The messages that instruct, in order; found once, whoever asks, for there may be very many others. */
+export function instructionsOf(request: ChatRequest): readonly ChatMessage[] {
+  const before = known.get(request);
+  if (before !== undefined) return before;
+  const instructions = request.messages.filter(instructs);
+  known.set(request, instructions);
+  return instructions;
+}
+
+/** The message with this index among those that take a turn. */
+export function turnAt({ messages }: ChatRequest, index: number): ChatMessage | undefined {
+  let turn = -1;
+  return messages.find((message) => {
+    if (!instructs(message)) turn += 1;
+    return turn === index;
+  });
+}
+
 /**
  * The parts of the instructions, in order; [] if there are none. Their lines count through: those of the second part
  * come after those of the first.
@@ -32,7 +52,7 @@ export function systemParts(
   { rendered, facts }: SeenPrompt = {},
 ): readonly SystemPart[] {
   const unread = rendered === undefined && facts?.unreadAttribution?.includes(request.dialect) === true;
-  return request.messages.filter(instructs).flatMap(({ role, value, contentPath }) => {
+  return instructionsOf(request).flatMap(({ role, value, contentPath }) => {
     const sent = contentText(value['content']);
     const text = unread && role === 'system' ? withoutAttribution(sent) : asRendered(sent, rendered);
     return text === undefined ? [] : [{ text, path: contentPath }];

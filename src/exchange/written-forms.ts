@@ -58,9 +58,9 @@ function escapeUnit(character: string): string {
 }
 
 /** In the first of its forms that is there. */
-export function findForm(forms: readonly string[], text: string, from = 0): Found | undefined {
+function findForm(forms: readonly string[], text: string): Found | undefined {
   for (const form of forms) {
-    const start = placeOf(text, form, from);
+    const start = placeOf(text, form);
     if (start >= 0) return { start, end: start + form.length };
   }
   return undefined;
@@ -76,9 +76,13 @@ export function findWritten(text: string, where: string): Found | undefined {
   return findForm(writtenForms(text).slice(1), where);
 }
 
+/** What no form writes in another way. */
+const plain = String.raw` !#-%(-;=?-[\]-~`;
+const plainRuns = new RegExp(`[${plain}]{12,48}`);
+
 /** A run of the text's characters that stands in each of its forms; undefined if all are shorter than is worth a look. */
 export function plainRun(text: string): string | undefined {
-  return /[ !#-%(-;=?-[\]-~]{12,48}/.exec(text)?.[0];
+  return plainRuns.exec(text)?.[0];
 }
 
 /** A shorter text may be in the markup by chance. */
@@ -99,6 +103,10 @@ export function holdsBeginning(text: string, where: string): boolean {
 const anchorLength = 20;
 const stride = 8;
 const slowTries = 64;
+
+/** A text's beginning that is looked for in steps of equal length: such a run in it is met by one of them. */
+export const probedLength = stride * slowTries;
+export const longPlainRun = new RegExp(`[${plain}]{${anchorLength + stride}}`);
 
 /**
  * The runs of the form that are not in the text, in order, where it is there in pieces; a run is never shorter than an

@@ -100,25 +100,30 @@ export function markedTexts({ request, facts }: Exchange): readonly MarkedText[]
 /** Goes through every string once; most hold nothing. */
 function findMarkedTexts(request: ChatRequest, forms: OwnForms): MarkedText[] {
   const found: MarkedText[] = [];
-  for (const [index, { value, path, contentPath }] of request.messages.entries()) {
+  let index = 0;
+  for (const { value, path, contentPath } of request.messages) {
     for (const name in value) {
-      if (!noText.has(name)) look(value[name], name === 'content' ? contentPath : [...path, name], index);
+      if (name === 'content') look(value[name], contentPath, [], index);
+      else if (!noText.has(name)) look(value[name], path, [name], index);
     }
+    index += 1;
   }
-  for (const [index, tool] of request.tools.entries()) look(tool, ['tools', index], undefined);
+  for (const [at, tool] of request.tools.entries()) look(tool, ['tools', at], [], undefined);
   return found;
 
-  function look(value: Json | undefined, path: JsonPath, message: number | undefined): void {
+  /** The way to a text is put together only for those that hold a marker. */
+  function look(value: Json | undefined, path: JsonPath, steps: JsonPath, message: number | undefined): void {
     if (typeof value === 'string') {
       const from = firstMarker(value, forms);
       if (from < 0 || value.startsWith('data:')) return;
-      found.push(
-        new MarkedText({ text: value, path, ...(message !== undefined && { message }) }, from, forms),
-      );
+      const text = { text: value, path: [...path, ...steps], ...(message !== undefined && { message }) };
+      found.push(new MarkedText(text, from, forms));
     } else if (isArray(value)) {
-      for (const [index, item] of value.entries()) look(item, [...path, index], message);
+      const at = [...path, ...steps];
+      for (const [index, item] of value.entries()) look(item, at, [index], message);
     } else if (isObject(value)) {
-      for (const name in value) if (!noText.has(name)) look(value[name], [...path, name], message);
+      const at = [...path, ...steps];
+      for (const name in value) if (!noText.has(name)) look(value[name], at, [name], message);
     }
   }
 }

@@ -28,6 +28,8 @@ export interface ForeignForms {
   readonly pattern: MarkerPattern;
   /** Matches a text that begins with such an opening, behind white space and what may stand before a first turn. */
   readonly beginning: RegExp | undefined;
+  /** What such texts begin with behind white space; most others do not. */
+  readonly firstCharacters: ReadonlySet<string>;
 }
 
 const formsByFacts = new WeakMap<ModelFacts, ForeignForms>();
@@ -71,6 +73,7 @@ function learnForms(facts: ModelFacts): ForeignForms {
     byStart,
     pattern: patternOf(forms.flatMap(textsOf)),
     beginning: beginningOf([...byStart.keys()], [...heads, ...ownHeads]),
+    firstCharacters: new Set([...byStart.keys(), ...heads, ...ownHeads].map((text) => text.charAt(0))),
   };
 }
 

@@ -43,7 +43,8 @@ export function foreignMessage(text: string, facts: ModelFacts, alone: boolean):
 }
 
 function beginsForeign(text: string, facts: ModelFacts): ForeignFrame | undefined {
-  const { beginning, byStart } = foreignForms(facts);
+  const { beginning, byStart, firstCharacters } = foreignForms(facts);
+  if (!firstCharacters.has(text.trimStart().charAt(0))) return undefined;
   const begun = beginning?.exec(text) ?? undefined;
   if (begun === undefined) return undefined;
   const [head, marker] = begun;

@@ -6,9 +6,9 @@ import { isObject } from '../../exchange/body-reader.ts';
 import type { GenerationRequest, Json } from '../../exchange/request.ts';
 import {
   contentText,
-  instructs,
   partWithLine,
   systemParts,
+  turnAt,
   type SystemPart,
 } from '../../exchange/system-text.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
@@ -44,7 +44,7 @@ export function renderedPlace(
     case 'tools':
       return toolPlace(request.tools, change.index, rendered);
     case 'history': {
-      const message = request.messages.filter((one) => !instructs(one))[change.index];
+      const message = turnAt(request, change.index);
       const text = contentText(message?.value['content']).trim();
       const start = text === '' ? -1 : rendered.indexOf(text);
       // A short message may stand in the prompt several times, and then its place is not known.

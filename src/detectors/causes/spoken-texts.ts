@@ -28,12 +28,15 @@ export function spokenTexts(request: ChatRequest): readonly SpokenText[] {
 /** In one list from the start: a conversation may have very many short texts. */
 function findTexts({ messages }: ChatRequest): readonly SpokenText[] {
   const texts: SpokenText[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'user' && !instructs(message)) continue;
-    const { contentPath: path, value } = message;
-    const { content } = value;
-    if (typeof content === 'string') texts.push({ text: content, path, message: index, alone: false });
-    else if (isArray(content)) addListed(texts, content, path, index);
+  let message = 0;
+  for (const one of messages) {
+    if (one.role === 'user' || instructs(one)) {
+      const { contentPath: path, value } = one;
+      const { content } = value;
+      if (typeof content === 'string') texts.push({ text: content, path, message, alone: false });
+      else if (isArray(content)) addListed(texts, content, path, message);
+    }
+    message += 1;
   }
   const [only] = texts;
   return messages.length === 1 && texts.length === 1 && only ? [{ ...only, alone: true }] : texts;
