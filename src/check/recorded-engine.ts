@@ -115,8 +115,13 @@ export class RecordedEngine implements Engine {
 
 function headOf(prompt: RecordedPrompt): HeadRead {
   if ('ids' in prompt) {
-    const { ids, cut } = prompt;
-    return { known: true, ids: ids.slice(0, headTokens), ...(cut !== undefined && { cut }) };
+    const { ids, cut, added } = prompt;
+    return {
+      known: true,
+      ids: ids.slice(0, headTokens),
+      ...(cut !== undefined && { cut }),
+      ...(added !== undefined && { added }),
+    };
   }
   if ('pseudonyms' in prompt) return unknown('engine-cannot');
   return prompt.head === undefined ? unknown(prompt.unknown) : { known: true, ids: prompt.head };

@@ -26,11 +26,12 @@ import {
   type Tail,
   type TemplateReading,
 } from './model-facts.ts';
+import type { Edit } from './edits.ts';
 import { referenceMakers, type Reference } from './reference.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
 import { chatDialects, type Json } from './request.ts';
 import { routeKinds, type Route } from './route.ts';
-import { cutParts, unknownReasons } from './token-read.ts';
+import { cutParts, unknownReasons, type AddedIds } from './token-read.ts';
 
 type MembersOf<Type> = Readonly<Record<keyof Type, Shape>>;
 
@@ -97,6 +98,15 @@ const route = object({
   dialect: oneOf(['openai', 'native', 'anthropic', 'responses']),
 } satisfies MembersOf<Route>);
 
+const edit = object({ start: wholeNumber, end: wholeNumber, replacement: text } satisfies MembersOf<Edit>);
+
+const added = object({
+  ids,
+  by: oneOf(['request', 'route']),
+  field: optional(text),
+  without: optional(listOf(edit)),
+} satisfies MembersOf<AddedIds>);
+
 const prompt = byMember({
   ids: object({
     ids,
@@ -104,6 +114,7 @@ const prompt = byMember({
     text: optional(text),
     segments: optional(listOf(listOf(wholeNumber))),
     cut: optional(oneOf(cutParts)),
+    added: optional(added),
   }),
   pseudonyms: object({ pseudonyms: listOf(text) }),
   unknown: object({ unknown: oneOf(unknownReasons), head: optional(ids) }),

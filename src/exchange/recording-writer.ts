@@ -59,6 +59,7 @@ function recordPrompt(read: TokenRead, head: HeadRead | undefined): RecordedProm
     source,
     ...(text !== undefined && { text }),
     ...(cut !== undefined && { cut }),
+    ...(head?.known === true && head.added !== undefined && { added: head.added }),
     ...(segments && {
       segments: segments.map(({ tokenStart, textStart }) => [tokenStart, textStart] as const),
     }),

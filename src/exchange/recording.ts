@@ -5,7 +5,7 @@
 import type { ModelFacts } from './model-facts.ts';
 import type { Reference } from './reference.ts';
 import type { Route } from './route.ts';
-import type { CutPart, UnknownReason } from './token-read.ts';
+import type { AddedIds, CutPart, UnknownReason } from './token-read.ts';
 
 export const recordingVersion = 1;
 
@@ -57,6 +57,8 @@ export type RecordedPrompt =
       readonly segments?: readonly (readonly [tokenStart: number, textStart: number])[];
       /** The part that the request had cut off; absent where the prompt is whole. */
       readonly cut?: CutPart;
+      /** What the engine put in front by itself; absent where the facts say so for the route. */
+      readonly added?: AddedIds;
     }
   /** Keyed pseudonyms of the ids: equal ids have equal ones. Enough to see what was shared, not what was said. */
   | { readonly pseudonyms: readonly string[] }

@@ -52,6 +52,17 @@ describe('a recorded engine', () => {
     assert.equal(heads[0]?.known === true && heads[0].ids.length, 64);
   });
 
+  it('tells what the engine of then put in front, and how it is not', async () => {
+    const added = {
+      ids: [2],
+      by: 'route',
+      field: 'add_special_tokens',
+      without: [{ start: 14, end: 14, replacement: ',"add_special_tokens":false' }],
+    } as const;
+    const { heads } = await readBack({ ids: [2, 2, 64], source: 'engine', added });
+    assert.deepEqual(heads, [{ known: true, ids: [2, 2, 64], added }]);
+  });
+
   it('says what was not known then, with the head where that was', async () => {
     const { heads, prompts } = await readBack(
       { unknown: 'media', head: [start] },

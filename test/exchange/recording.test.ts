@@ -42,6 +42,17 @@ describe('a recording', () => {
     assert.deepEqual([session, build, at], ['mine', factsOf.gemma3.build, '2026-03-01T12:00:00.000Z']);
   });
 
+  it('keeps what the engine put in front, where requests differ in that', () => {
+    const exchange = buildExchange({ route: 'completion', body: { prompt: 'Hi' }, ids: [[2, 10_979]] });
+    const added = { ids: [2], by: 'request', field: 'add_special_tokens' } as const;
+    exchange.heads = [{ known: true, ids: [2, 10_979], added }];
+    const entry = recordExchange(exchange, date);
+    assert.ok(entry);
+    const { entries, mistakes } = readRecording(formatRecording('tokenweir test', [entry]));
+    assert.deepEqual(mistakes, []);
+    assert.deepEqual(entries[0]?.exchange.prompts, [{ ids: [2, 10_979], source: 'engine', added }]);
+  });
+
   it('writes facts once, and calls them the same after a restart of the engine', () => {
     assert.deepEqual(
       lines.map((line) => (JSON.parse(line) as { type: string }).type),
