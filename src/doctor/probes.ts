@@ -91,6 +91,63 @@ const chats: readonly (readonly [sends: string, body: JsonObject])[] = [
   ],
 ];
 
+const { name, description, parameters } = tool.function;
+
+/** What agents send on the routes of other dialects. */
+const dialects: readonly (readonly [sends: string, kind: RequestKind, body: JsonObject])[] = [
+  [
+    'a tool and its result in blocks on /v1/messages',
+    'messages',
+    {
+      max_tokens: 16,
+      system: parts('Answer in one sentence.', 'Name the length of each river, too.'),
+      messages: [
+        question,
+        {
+          role: 'assistant',
+          content: [
+            ...parts('I shall look that up.'),
+            { type: 'tool_use', id: call.id, name, input: { city: 'Dresden' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: call.id, content: parts(result.content) }],
+        },
+      ],
+      tools: [{ name, description, input_schema: parameters }],
+    },
+  ],
+  [
+    'thinking of an earlier answer on /v1/messages',
+    'messages',
+    {
+      max_tokens: 16,
+      messages: [
+        question,
+        {
+          role: 'assistant',
+          content: [{ type: 'thinking', thinking: thoughts, signature: '' }, ...parts(answer.content)],
+        },
+        next,
+      ],
+    },
+  ],
+  [
+    'a tool and its result as items on /v1/responses',
+    'responses',
+    {
+      instructions: 'Answer in one sentence.',
+      input: [
+        question,
+        { type: 'function_call', call_id: call.id, ...call.function },
+        { type: 'function_call_output', call_id: call.id, output: result.content },
+      ],
+      tools: [{ type: 'function', name, description, parameters }],
+    },
+  ],
+];
+
 function parts(...texts: readonly string[]): JsonObject[] {
   return texts.map((text) => ({ type: 'text', text }));
 }
@@ -104,6 +161,7 @@ export function probesFor({ ignoredFields = [], contextTokens }: ModelFacts): Pr
       isPlain: true,
     },
     ...chats.map(([sends, body]): Probe => ({ sends, kind: 'chat', body, isPlain: false })),
+    ...dialects.map(([sends, kind, body]): Probe => ({ sends, kind, body, isPlain: false })),
     ...ignoredFields.flatMap((field) => probeOf(field, contextTokens) ?? []),
   ];
 }

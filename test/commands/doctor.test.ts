@@ -103,6 +103,8 @@ describe('tokenweir doctor on real families', { skip }, () => {
         'info content-lost;reasoning with reasoning of an earlier answer',
         'info refused with a second system message',
         'info refused with a loop of tools with reasoning',
+        'info refused with a tool and its result in blocks on /v1/messages',
+        'info refused with a tool and its result as items on /v1/responses',
       ],
     );
   });

@@ -12,7 +12,7 @@ import { runCommand } from '../support/command-run.ts';
 import { getTime, getWeather, S } from '../support/conversations.ts';
 import { send, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
-import { realEngine } from '../support/real-engine.ts';
+import { testedEngine } from '../support/tested-engine.ts';
 
 type Request = readonly [path: string, body: object];
 
@@ -59,7 +59,7 @@ async function told(t: TestContext, upstream: string, requests: readonly Request
 }
 
 for (const family of ['gemma3', 'qwen3'] as const) {
-  const engine = await realEngine(family);
+  const engine = await testedEngine(family);
   describe(`serve and check on ${family}`, { skip: engine.skip }, () => {
     it('say the same of the same requests, and of their recording', async (t) => {
       const { url } = await engine.server();

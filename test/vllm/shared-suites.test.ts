@@ -7,8 +7,10 @@ const suites = [
   'sessions',
   'dialects',
   'count-checks',
+  'agreement',
   'clients/openai',
   'clients/openai-responses',
   'clients/anthropic',
+  'clients/langchain',
 ] as const;
 for (const suite of suites) await import(`../e2e/${suite}.test.ts`);

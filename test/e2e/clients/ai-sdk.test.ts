@@ -169,11 +169,15 @@ describe('ai: reasoning', { skip }, () => {
       },
       { role: 'user', content: 'And tomorrow?' },
     );
-    assert.deepEqual(findings, [undefined, undefined, 'content-lost;reasoning, prefix-break;unknown']);
+    assert.deepEqual(findings, [
+      undefined,
+      undefined,
+      'content-lost;reasoning, prefix-break;reasoning-dropped',
+    ]);
     const found = await requestFindings(ways.proxied());
     assertHas(
       found.find(({ kind }) => kind === 'prefix-break'),
-      { kind: 'prefix-break', severity: 'warning', culprit: 'template' },
+      { kind: 'prefix-break', severity: 'info', culprit: 'template' },
     );
   });
 });
