@@ -77,18 +77,22 @@ export class VllmChatIds {
     }
     const bytes = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, context));
     const body = bytes === request.body ? { bytes, json: request.json } : { bytes };
-    const asking =
-      (within: AskContext, source: 'engine' | 'check') =>
-      async (asked: Buffer | string): Promise<Uint32Array> => {
-        const isNamed = source === 'engine' && texts.model !== undefined;
-        const answer = await this.#oracle.tokenizeBody(isNamed ? withEntries(asked) : asked, within);
-        texts.noteTokenized(answer.ids.length, source);
-        if (texts.model !== undefined) await this.#texts.learn(texts.model, answer, within);
+    const ask = async (asked: Buffer | string, within: AskContext, source: 'engine' | 'check') => {
+      const answer = await this.#oracle.tokenizeBody(asked, within);
+      texts.noteTokenized(answer.ids.length, source);
+      return answer;
+    };
+    const { model } = texts;
+    const ids = await this.#memory.read(body, model, {
+      ask: async (whole) => {
+        if (model === undefined) return (await ask(whole, context, 'engine')).ids;
+        const answer = await ask(withEntries(whole), context, 'engine');
+        await this.#texts.learn(model, answer, context);
         return answer.ids;
-      };
-    const ids = await this.#memory.read(body, texts.model, {
-      ask: asking(context, 'engine'),
-      askBeside: asking(untied(context), 'check'),
+      },
+      // Most of what is in it has been named before; the rest is asked for by itself.
+      askAbbreviated: async (short) => (await ask(short, context, 'engine')).ids,
+      askBeside: async (any) => (await ask(any, untied(context), 'check')).ids,
       onMismatch: texts.onMismatch,
     });
     return { ids, rendered: false };

@@ -27,6 +27,8 @@ type Ask = (body: Buffer | string) => Promise<Uint32Array>;
 export interface ChatQuestions {
   /** Ends with the exchange. */
   readonly ask: Ask;
+  /** The same of an abbreviated body. */
+  readonly askAbbreviated: Ask;
   /** Not tied to the exchange. */
   readonly askBeside: Ask;
   /** Told when ids that were put together turn out not to be the engine's. */
@@ -118,7 +120,7 @@ export class VllmChatMemory {
 
   async #expand(reading: Reading, { chat, words }: AbbreviatedChat): Promise<Uint32Array | undefined> {
     try {
-      const short = await reading.ask(reading.write(chat));
+      const short = await reading.askAbbreviated(reading.write(chat));
       const { facts } = reading.model;
       return this.#abbreviations.expand(facts.identity, markerIds(reading.model), short, words.length);
     } catch (error) {

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
-import { PieceTable } from '../tokens/piece-table.ts';
+import { PieceTable, type PieceText } from '../tokens/piece-table.ts';
 import { alphabetProbe, provenAlphabet } from '../tokens/vocabulary-alphabet.ts';
 
 import type { AskContext } from './engine.ts';
@@ -57,8 +57,9 @@ export class VllmChatTexts {
     const table = await this.#tableOf(model, context);
     const markers = markersById(model);
     if (table === undefined) return {};
-    if (ids.some((id) => !markers.has(id) && table.isNew(id))) await this.#ask(model, ids, table, context);
-    const read = table.read(ids, prefixLength, markers);
+    const read =
+      table.read(ids, prefixLength, markers) ??
+      (await this.#readAsked(model, ids, prefixLength, table, context));
     if (read === undefined) return {};
     const { text, segments } = read;
     return {
@@ -73,6 +74,20 @@ export class VllmChatTexts {
         textStart,
       })),
     };
+  }
+
+  /** Again, after what is new in it was asked for. */
+  async #readAsked(
+    model: KnownModel,
+    ids: Uint32Array,
+    prefixLength: number,
+    table: PieceTable,
+    context: AskContext,
+  ): Promise<PieceText | undefined> {
+    const markers = markersById(model);
+    if (!ids.some((id) => !markers.has(id) && table.isNew(id))) return undefined;
+    await this.#ask(model, ids, table, context);
+    return table.read(ids, prefixLength, markers);
   }
 
   /** For ids that came without entries: the text that the engine itself makes of them has the same ones. */
