@@ -3,7 +3,7 @@
  * the ids are cut there again. Where a cut does not come out as it must, each text is asked for by itself.
  */
 import type { Marker } from '../exchange/model-facts.ts';
-import type { MarkerPattern } from '../tokens/markers.ts';
+import { cutIdsAtMarkers, type MarkerPattern } from '../tokens/markers.ts';
 
 /** Ids of one text, nothing added, control tokens recognised. */
 export type TokenizeOne = (text: string) => Promise<Uint32Array>;
@@ -24,7 +24,7 @@ export async function tokenizeSeparated(
   const cut = async (group: readonly number[]): Promise<void> => {
     const members = group.map((index) => texts[index] ?? '');
     const ids = await tokenize(members.join(separator.text));
-    const found = splitAt(ids, (id) => id === separator.id);
+    const found = splitAt(ids, separator.id);
     if (found.length !== group.length) alone.push(...group);
     else
       for (const [at, index] of group.entries())
@@ -43,11 +43,11 @@ export async function tokenizeSegments(
   markers: MarkerPattern,
   tokenize: TokenizeOne,
 ): Promise<Uint32Array[]> {
-  const known = new Set(markers.idByText.values());
   const cut = async (group: readonly string[]): Promise<Uint32Array[]> => {
     const ids = await tokenize(group.join(''));
     if (group.length === 1) return [ids];
-    const parts = splitAt(ids, (id, at) => at > 0 && known.has(id));
+    // Copies: what is remembered of one segment must not hold the whole answer.
+    const parts = cutIdsAtMarkers(ids, markers.textById).map((part) => part.slice());
     const asExpected =
       parts.length === group.length &&
       parts.every((part, at) => {
@@ -65,12 +65,12 @@ function openingId(text: string, { pattern, idByText }: MarkerPattern): number |
   return match === null ? undefined : idByText.get(match[0]);
 }
 
-/** Cuts before every id that starts a part. */
-function splitAt(ids: Uint32Array, starts: (id: number, at: number) => boolean): Uint32Array[] {
+/** Cuts before every separator, so that the first part may be empty. */
+function splitAt(ids: Uint32Array, separator: number): Uint32Array[] {
   const parts: Uint32Array[] = [];
   let from = 0;
   for (const [at, id] of ids.entries()) {
-    if (!starts(id, at)) continue;
+    if (id !== separator) continue;
     parts.push(ids.slice(from, at));
     from = at;
   }

@@ -122,7 +122,7 @@ export class VllmChatMemory {
     try {
       const short = await reading.askAbbreviated(reading.write(chat));
       const { facts } = reading.model;
-      return this.#abbreviations.expand(facts.identity, markerIds(reading.model), short, words.length);
+      return this.#abbreviations.expand(facts.identity, reading.model.markers.textById, short, words.length);
     } catch (error) {
       // The engine itself says what is wrong with the body as it is.
       if (error instanceof OracleFailure && error.reason === 'oracle-refused') return undefined;
@@ -137,7 +137,7 @@ export class VllmChatMemory {
     const abbreviated = await reading.askBeside(reading.write(chat));
     const { facts } = reading.model;
     const pair = { whole, abbreviated };
-    const learning = this.#abbreviations.learn(facts.identity, markerIds(reading.model), pair, words);
+    const learning = this.#abbreviations.learn(facts.identity, reading.model.markers.textById, pair, words);
     if (learning === 'contradicts') reading.onMismatch(reading.model);
   }
 
@@ -162,12 +162,4 @@ export class VllmChatMemory {
       return word;
     };
   }
-}
-
-const markersOf = new WeakMap<KnownModel['markers'], ReadonlySet<number>>();
-
-function markerIds({ markers }: KnownModel): ReadonlySet<number> {
-  const known = markersOf.get(markers) ?? new Set(markers.idByText.values());
-  markersOf.set(markers, known);
-  return known;
 }

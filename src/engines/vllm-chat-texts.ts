@@ -7,21 +7,16 @@ import { LRUCache } from 'lru-cache';
 
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
+import { cutIdsAtMarkers, type MarkerPattern } from '../tokens/markers.ts';
 import { PieceTable, type PieceText } from '../tokens/piece-table.ts';
 import { alphabetProbe, provenAlphabet } from '../tokens/vocabulary-alphabet.ts';
 
 import type { AskContext } from './engine.ts';
 import type { KnownModel } from './model-registry.ts';
 import { OracleFailure } from './oracle-failure.ts';
-import type { VllmOracle } from './vllm-oracle.ts';
+import type { VllmOracle, VllmTokens } from './vllm-oracle.ts';
 
 type ReadText = Pick<KnownTokens, 'text' | 'segments'>;
-
-interface NamedIds {
-  readonly ids: Uint32Array;
-  /** Absent from servers that don't name them. */
-  readonly entries?: readonly (string | undefined)[];
-}
 
 /** Each holds a vocabulary at most, some 15 MB of it. */
 const mostTables = 4;
@@ -39,7 +34,7 @@ export class VllmChatTexts {
     this.#digestKey = digestKey;
   }
 
-  async learn(model: KnownModel, { ids, entries }: NamedIds, context: AskContext): Promise<void> {
+  async learn(model: KnownModel, { ids, entries }: VllmTokens, context: AskContext): Promise<void> {
     if (entries === undefined) return;
     (await this.#tableOf(model, context))?.learn(ids, entries);
   }
@@ -55,10 +50,9 @@ export class VllmChatTexts {
     context: AskContext,
   ): Promise<ReadText> {
     const table = await this.#tableOf(model, context);
-    const markers = markersById(model);
     if (table === undefined) return {};
     const read =
-      table.read(ids, prefixLength, markers) ??
+      table.read(ids, prefixLength, model.markers.textById) ??
       (await this.#readAsked(model, ids, prefixLength, table, context));
     if (read === undefined) return {};
     const { text, segments } = read;
@@ -84,16 +78,16 @@ export class VllmChatTexts {
     table: PieceTable,
     context: AskContext,
   ): Promise<PieceText | undefined> {
-    const markers = markersById(model);
-    if (!ids.some((id) => !markers.has(id) && table.isNew(id))) return undefined;
+    const { markers } = model;
+    if (!ids.some((id) => isUnseen(id, markers, table))) return undefined;
     await this.#ask(model, ids, table, context);
-    return table.read(ids, prefixLength, markers);
+    return table.read(ids, prefixLength, markers.textById);
   }
 
   /** For ids that came without entries: the text that the engine itself makes of them has the same ones. */
   async #ask(model: KnownModel, ids: Uint32Array, table: PieceTable, context: AskContext): Promise<void> {
     const { modelName } = model.facts;
-    const unseen = [...unseenSegments(markersById(model), ids, table)];
+    const unseen = unseenSegments(model.markers, ids, table);
     await orNothing(async () => {
       const text = await this.#oracle.detokenize(unseen, modelName, context);
       const named = await this.#oracle.tokenizeNamed(text, modelName, context);
@@ -127,24 +121,12 @@ async function orNothing<Answer>(ask: () => Promise<Answer>): Promise<Answer | u
 }
 
 /** Whole segments, for an id among others is not tokenized as it is alone. */
-function* unseenSegments(
-  markers: ReadonlyMap<number, string>,
-  ids: Uint32Array,
-  table: PieceTable,
-): Generator<number> {
-  let from = 0;
-  for (let at = 1; at <= ids.length; at += 1) {
-    if (at < ids.length && !markers.has(ids[at] ?? -1)) continue;
-    const segment = ids.subarray(from, at);
-    if (segment.some((id) => !markers.has(id) && table.isNew(id))) yield* segment;
-    from = at;
-  }
+function unseenSegments(markers: MarkerPattern, ids: Uint32Array, table: PieceTable): number[] {
+  return cutIdsAtMarkers(ids, markers.textById)
+    .filter((segment) => segment.some((id) => isUnseen(id, markers, table)))
+    .flatMap((segment) => [...segment]);
 }
 
-const textsOf = new WeakMap<KnownModel['markers'], ReadonlyMap<number, string>>();
-
-function markersById({ markers }: KnownModel): ReadonlyMap<number, string> {
-  const known = textsOf.get(markers) ?? new Map([...markers.idByText].map(([text, id]) => [id, text]));
-  textsOf.set(markers, known);
-  return known;
+function isUnseen(id: number, { textById }: MarkerPattern, table: PieceTable): boolean {
+  return !textById.has(id) && table.isNew(id);
 }

@@ -5,6 +5,8 @@
  */
 import { LRUCache } from 'lru-cache';
 
+import { cutIdsAtMarkers, type MarkerIds } from './markers.ts';
+
 /** As for the segment cache: what an entry takes beside its ids and its key. */
 const entryOverheadBytes = 360;
 
@@ -41,12 +43,12 @@ export class Abbreviations {
    */
   learn(
     scope: string,
-    markerIds: ReadonlySet<number>,
+    markerIds: MarkerIds,
     { whole, abbreviated }: Pair,
     words: readonly string[],
   ): Learning {
-    const wholes = cutBefore(whole, markerIds);
-    const shorts = cutBefore(abbreviated, markerIds);
+    const wholes = cutIdsAtMarkers(whole, markerIds);
+    const shorts = cutIdsAtMarkers(abbreviated, markerIds);
     const notAlike = (): Learning => {
       for (const word of words) this.#words.delete(`${scope}\n${word}`);
       return 'not-alike';
@@ -69,29 +71,18 @@ export class Abbreviations {
   /** The whole prompt's ids; undefined unless exactly so many segments are abbreviated ones that are known. */
   expand(
     scope: string,
-    markerIds: ReadonlySet<number>,
+    markerIds: MarkerIds,
     abbreviated: Uint32Array,
     texts: number,
   ): Uint32Array | undefined {
     let found = 0;
-    const parts = cutBefore(abbreviated, markerIds).map((short) => {
+    const parts = cutIdsAtMarkers(abbreviated, markerIds).map((short) => {
       const long = this.#segments.get(keyOf(scope, short));
       if (long !== undefined) found += 1;
       return long ?? short;
     });
     return found === texts ? joined(parts) : undefined;
   }
-}
-
-function cutBefore(ids: Uint32Array, markerIds: ReadonlySet<number>): Uint32Array[] {
-  const parts: Uint32Array[] = [];
-  let from = 0;
-  for (let at = 1; at <= ids.length; at += 1) {
-    if (at < ids.length && !markerIds.has(ids[at] ?? -1)) continue;
-    parts.push(ids.subarray(from, at));
-    from = at;
-  }
-  return parts;
 }
 
 function keyOf(scope: string, ids: Uint32Array): string {

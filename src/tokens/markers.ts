@@ -15,7 +15,11 @@ export interface MarkerPattern {
   /** Matches any marker, the longest first, as llama.cpp's tokenizer_st_partition does. Undefined without markers. */
   readonly pattern: RegExp | undefined;
   readonly idByText: ReadonlyMap<string, number>;
+  readonly textById: ReadonlyMap<number, string>;
 }
+
+/** Tells which ids are markers. */
+export type MarkerIds = Pick<ReadonlySet<number>, 'has'>;
 
 const regexSyntax = /[\\^$.*+?()[\]{}|/]/g;
 
@@ -30,6 +34,7 @@ export function compileMarkers(markers: readonly Marker[]): MarkerPattern {
   return {
     pattern: source === '' ? undefined : new RegExp(source, 'gu'),
     idByText: new Map(markers.map((marker) => [marker.text, marker.id])),
+    textById: new Map(markers.map((marker) => [marker.id, marker.text])),
   };
 }
 
@@ -45,6 +50,18 @@ export function cutAtMarkers(text: string, { pattern }: MarkerPattern): Segment[
   }
   segments.push({ text: text.slice(start), start });
   return segments;
+}
+
+/** The same of a prompt's ids. */
+export function cutIdsAtMarkers(ids: Uint32Array, markerIds: MarkerIds): Uint32Array[] {
+  const parts: Uint32Array[] = [];
+  let from = 0;
+  for (let at = 1; at <= ids.length; at += 1) {
+    if (at < ids.length && !markerIds.has(ids[at] ?? -1)) continue;
+    parts.push(ids.subarray(from, at));
+    from = at;
+  }
+  return parts;
 }
 
 /**
