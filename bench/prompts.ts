@@ -1,7 +1,7 @@
 // Prompts of a wanted size, of the kinds that detectors have the most work with, each with its request and with the
 // rendering that a template would make of it.
 import type { ModelFacts } from '../src/exchange/model-facts.ts';
-import type { JsonObject } from '../src/exchange/request.ts';
+import type { JsonObject } from '../src/exchange/request/request.ts';
 import { factsOf, type ExchangeShape } from '../test/support/exchange-builder.ts';
 import { prose, seeded, type Message } from './conversation.ts';
 

@@ -5,10 +5,10 @@
 import type { ServedModel } from '../engines/engine.ts';
 import type { IncomingRequest } from '../exchange/inspection.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { RecordingEntry } from '../exchange/recording.ts';
-import { recordExchange } from '../exchange/recording-writer.ts';
-import type { RequestKind } from '../exchange/request-reader.ts';
-import type { Route } from '../exchange/route.ts';
+import type { RecordingEntry } from '../exchange/recording/recording.ts';
+import { recordExchange } from '../exchange/recording/recording-writer.ts';
+import type { RequestKind } from '../exchange/request/request-reader.ts';
+import type { Route } from '../exchange/request/route.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 import { freezeTrace, type FrozenTrace } from './frozen.ts';
 import type { CheckInput } from './input.ts';

@@ -4,8 +4,8 @@
  */
 import type { AskContext, Engine } from '../engines/engine.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { RecordedPrompt } from '../exchange/recording.ts';
-import { readRequest } from '../exchange/request-reader.ts';
+import type { RecordedPrompt } from '../exchange/recording/recording.ts';
+import { readRequest } from '../exchange/request/request-reader.ts';
 import { unknown, type TokenRead } from '../exchange/token-read.ts';
 import type { TraceInput } from './input.ts';
 

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 
-import { isObject, parseJson } from '../exchange/body-reader.ts';
-import type { RecordedExchange } from '../exchange/recording.ts';
-import { referenceShape } from '../exchange/recording-members.ts';
+import { isObject, parseJson } from '../exchange/json/body-reader.ts';
+import type { RecordedExchange } from '../exchange/recording/recording.ts';
+import { referenceShape } from '../exchange/recording/recording-members.ts';
 import type { Reference } from '../exchange/reference.ts';
 import type { CheckInput, InputMistake, InputReading } from './input.ts';
 

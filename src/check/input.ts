@@ -1,8 +1,8 @@
 /** What a check is given: requests, traces and recorded exchanges, each with the name of where it came from. Types only. */
 import type { Reference } from '../exchange/reference.ts';
-import type { RecordingEntry } from '../exchange/recording.ts';
-import type { RequestKind } from '../exchange/request-reader.ts';
-import type { ChatRequest, GenerationRequest } from '../exchange/request.ts';
+import type { RecordingEntry } from '../exchange/recording/recording.ts';
+import type { RequestKind } from '../exchange/request/request-reader.ts';
+import type { ChatRequest, GenerationRequest } from '../exchange/request/request.ts';
 
 interface Referenced {
   /** What the prompts should be; absent if nobody said. */

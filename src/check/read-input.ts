@@ -4,17 +4,17 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-import { isArray, isObject, parseJson } from '../exchange/body-reader.ts';
+import { isArray, isObject, parseJson } from '../exchange/json/body-reader.ts';
 import { applyEdits } from '../exchange/edits.ts';
-import { findJsonFault } from '../exchange/json-fault.ts';
-import { jsonStart } from '../exchange/json-bytes.ts';
-import { locateValue } from '../exchange/json-offsets.ts';
-import { referenceShape } from '../exchange/recording-members.ts';
-import { isRecording, readRecording } from '../exchange/recording-reader.ts';
-import type { RecordingEntry } from '../exchange/recording.ts';
+import { findJsonFault } from '../exchange/json/json-fault.ts';
+import { jsonStart } from '../exchange/json/json-bytes.ts';
+import { locateValue } from '../exchange/json/json-offsets.ts';
+import { referenceShape } from '../exchange/recording/recording-members.ts';
+import { isRecording, readRecording } from '../exchange/recording/recording-reader.ts';
+import type { RecordingEntry } from '../exchange/recording/recording.ts';
 import type { Reference } from '../exchange/reference.ts';
-import { readableKinds, readRequest, type RequestKind } from '../exchange/request-reader.ts';
-import type { Json, JsonObject, UnreadableReason } from '../exchange/request.ts';
+import { readableKinds, readRequest, type RequestKind } from '../exchange/request/request-reader.ts';
+import type { Json, JsonObject, UnreadableReason } from '../exchange/request/request.ts';
 import type { CheckInput, InputMistake, InputReading } from './input.ts';
 import { guessRoute } from './route-guess.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { Engine, FactsRead, PromptReading } from '../engines/engine.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { RecordedPrompt } from '../exchange/recording.ts';
-import type { ReplyReader } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
-import { passRoute, type Route } from '../exchange/route.ts';
+import type { RecordedPrompt } from '../exchange/recording/recording.ts';
+import type { ReplyReader } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
+import { passRoute, type Route } from '../exchange/request/route.ts';
 import { unknown, type HeadRead, type TokenRead, type Unknown } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 

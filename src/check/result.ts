@@ -1,7 +1,7 @@
 /** What a check has found out, as data: printed by report.ts, or as JSON (docs/check.md). Holds no prompt text. */
 import type { FindingRecord, MaskedWindow } from '../exchange/finding-record.ts';
 import { isAtLeast, type FindingKind, type Severity } from '../exchange/finding.ts';
-import type { RequestKind } from '../exchange/request-reader.ts';
+import type { RequestKind } from '../exchange/request/request-reader.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 import type { CheckInput } from './input.ts';
 import type { Movement } from './movement.ts';

@@ -1,7 +1,7 @@
 /** Guesses from a body's shape which kind of route it is meant for. Looks at names of members, never at texts. */
-import { isArray, isObject } from '../exchange/body-reader.ts';
-import type { RequestKind } from '../exchange/request-reader.ts';
-import type { Json, JsonObject } from '../exchange/request.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
+import type { RequestKind } from '../exchange/request/request-reader.ts';
+import type { Json, JsonObject } from '../exchange/request/request.ts';
 
 /** Undefined if nothing in the body says it. */
 export function guessRoute(body: JsonObject): RequestKind | undefined {

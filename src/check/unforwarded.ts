@@ -7,7 +7,7 @@ import type { Engine } from '../engines/engine.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { FindingRecord } from '../exchange/finding-record.ts';
 import type { IncomingRequest } from '../exchange/inspection.ts';
-import { readRequest } from '../exchange/request-reader.ts';
+import { readRequest } from '../exchange/request/request-reader.ts';
 import { createMetrics } from '../metrics/meter.ts';
 import { inspectUnforwarded, type PipelineParts } from '../pipeline.ts';
 import { FindingPublisher } from '../pipeline/finding-publisher.ts';

@@ -6,7 +6,7 @@ import { goldenNameOf, isGoldenName, requestNameOf, withReferences } from '../ch
 import type { CheckInput, InputMistake, InputReading } from '../check/input.ts';
 import { readInput } from '../check/read-input.ts';
 import { fileProblem } from '../config/file-problem.ts';
-import type { RequestKind } from '../exchange/request-reader.ts';
+import type { RequestKind } from '../exchange/request/request-reader.ts';
 import type { CommandContext } from './command.ts';
 
 export interface ReadFiles {

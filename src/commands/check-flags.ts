@@ -1,6 +1,6 @@
 /** The options of `tokenweir check`: what they are called, and what they say once they are known to be right. */
 import { severities, type Severity } from '../exchange/finding.ts';
-import { readableKinds, type RequestKind } from '../exchange/request-reader.ts';
+import { readableKinds, type RequestKind } from '../exchange/request/request-reader.ts';
 import { readChoice } from './choice.ts';
 import { configOptions, jsonOption, type CommandContext, type CommandOption } from './command.ts';
 

@@ -4,7 +4,7 @@ import { reportResult, summaryLine } from '../check/report.ts';
 import { isFoundAt, isLacking, summarise } from '../check/result.ts';
 import { loadConfig } from '../config/load.ts';
 import { packageVersion } from '../config/version.ts';
-import { formatRecording } from '../exchange/recording-writer.ts';
+import { formatRecording } from '../exchange/recording/recording-writer.ts';
 import { createPaint } from '../report/layout.ts';
 import { checkInputs, reportMistakes, reportSilence } from './asked-check.ts';
 import { readFiles, recordProblem, writeRecording, type ReadFiles } from './check-files.ts';

@@ -12,7 +12,7 @@ import type { AskContext, Engine } from '../engines/engine.ts';
 import { engineKinds } from '../engines/index.ts';
 import { isAtLeast, severities, type Severity } from '../exchange/finding.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import { readRequest } from '../exchange/request-reader.ts';
+import { readRequest } from '../exchange/request/request-reader.ts';
 import { readChoice } from './choice.ts';
 import {
   configOptions,

@@ -9,7 +9,7 @@ import { datedFindings, type CheckResult } from '../check/result.ts';
 import { loadConfig } from '../config/load.ts';
 import { packageVersion } from '../config/version.ts';
 import type { FindingRecord } from '../exchange/finding-record.ts';
-import { readableKinds } from '../exchange/request-reader.ts';
+import { readableKinds } from '../exchange/request/request-reader.ts';
 import { createPaint } from '../report/layout.ts';
 import { printable } from '../report/printable.ts';
 import { checkInputs, reportMistakes, reportSilence } from './asked-check.ts';

@@ -1,7 +1,7 @@
 /** What the configuration comes to for one detector or one request. Pure; the policy and the runner ask here. */
 import type { Action } from '../exchange/exchange.ts';
 import { findingKinds, type FindingKind, type Severity } from '../exchange/finding.ts';
-import type { RouteKind } from '../exchange/route.ts';
+import type { RouteKind } from '../exchange/request/route.ts';
 import { strictActions } from './detector-actions.ts';
 import type { Config } from './schema.ts';
 

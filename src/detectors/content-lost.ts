@@ -6,13 +6,13 @@ import { grouped, lostOf } from './causes/lost.ts';
 import { lossWords, type Loss } from './causes/loss-words.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
-import type { LostParts } from '../exchange/lost-parts.ts';
-import type { LostText } from '../exchange/lost-texts.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
+import type { LostParts } from '../exchange/written/lost-parts.ts';
+import type { LostText } from '../exchange/written/lost-texts.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
-import { isReasoning } from '../exchange/prompt-parts.ts';
-import type { ChatRequest, JsonPath } from '../exchange/request.ts';
-import { instructionsOf } from '../exchange/system-text.ts';
+import { isReasoning } from '../exchange/written/prompt-parts.ts';
+import type { ChatRequest, JsonPath } from '../exchange/request/request.ts';
+import { instructionsOf } from '../exchange/request/system-text.ts';
 
 export const contentLost: Detector = {
   kind: 'content-lost',

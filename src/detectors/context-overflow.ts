@@ -6,9 +6,9 @@ import { toldPromptTokens } from './count-check.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
-import type { ContextRefusal } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
+import type { ContextRefusal } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
 
 /** A prompt that leaves less than this for the answer and the next turn is told of, */
 const marginTokens = 256;

@@ -10,9 +10,9 @@ import type { Detector } from './detector.ts';
 import type { Edit } from '../exchange/edits.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest } from '../exchange/request.ts';
+import type { ChatRequest } from '../exchange/request/request.ts';
 
 /** One finding for each field; more say nothing new. */
 const mostFindings = 16;

@@ -1,6 +1,6 @@
 /** Compares the engine's own prompt counts with the ids that were read. Compares; accuses nobody. */
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Reply } from '../exchange/reply.ts';
+import type { Reply } from '../exchange/reply/reply.ts';
 
 export interface CountDifference {
   readonly promptIndex: number;

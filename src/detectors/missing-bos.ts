@@ -7,9 +7,9 @@ import { cutField } from './causes/cut-field.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { Marker, ModelFacts } from '../exchange/model-facts.ts';
-import type { RawPrompt } from '../exchange/request.ts';
+import type { RawPrompt } from '../exchange/request/request.ts';
 
 type MissingBos = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'advice'> & {
   /** Half a sentence. */

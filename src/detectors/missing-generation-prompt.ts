@@ -7,12 +7,12 @@ import { answersAreOpened, lastToken, opensAnswer, rendersQuestion } from './cau
 import { isScoring } from './causes/scoring.ts';
 import { cutField } from './causes/cut-field.ts';
 import type { Detector } from './detector.ts';
-import { isArray, isObject } from '../exchange/body-reader.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest, CompletionRequest } from '../exchange/request.ts';
+import type { ChatRequest, CompletionRequest } from '../exchange/request/request.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 
 type Fault = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'message' | 'advice'>;

@@ -9,9 +9,9 @@ import { turnSigns, type TurnSign, type TurnShape } from './causes/turn-signs.ts
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest } from '../exchange/request.ts';
+import type { ChatRequest } from '../exchange/request/request.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 
 const mostFindings = 16;

@@ -1,8 +1,8 @@
 /** Finds replies that were cut by a limit on generated tokens, and tool calls that are no JSON. Judges whole replies only. */
 import type { Detector } from './detector.ts';
 import type { Culprit, Finding, Severity } from '../exchange/finding.ts';
-import type { ChoiceReply } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import type { ChoiceReply } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
 
 type TruncationCause =
   'cut-tool-call' | 'invalid-tool-arguments' | 'reasoning-only' | 'default-limit' | 'own-limit';

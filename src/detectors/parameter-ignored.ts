@@ -5,10 +5,10 @@
 import { leadingBos } from './causes/bos-source.ts';
 import { opensAnswer } from './causes/prompt-end.ts';
 import type { Detector } from './detector.ts';
-import { isArray, isObject } from '../exchange/body-reader.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { IgnoredEffect, ModelFacts } from '../exchange/model-facts.ts';
-import type { GenerationRequest, Json, JsonObject } from '../exchange/request.ts';
+import type { GenerationRequest, Json, JsonObject } from '../exchange/request/request.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 
 export const parameterIgnored: Detector = {

@@ -3,12 +3,18 @@ import { nameBreak, type NamedBreak } from './causes/break-cause.ts';
 import { breakAdvice, breakEvidence } from './causes/break-words.ts';
 import type { ClientChange } from './causes/client-change.ts';
 import type { Detector } from './detector.ts';
-import { isArray, isObject } from '../exchange/body-reader.ts';
-import { formatPath } from '../exchange/json-path.ts';
-import type { ChatRequest, GenerationRequest, Json, JsonObject, JsonPath } from '../exchange/request.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
+import type {
+  ChatRequest,
+  GenerationRequest,
+  Json,
+  JsonObject,
+  JsonPath,
+} from '../exchange/request/request.ts';
 import type { SessionMatch } from '../exchange/session-match.ts';
 import { cutField } from './causes/cut-field.ts';
-import { partWithLine, systemParts, turnAt, type SeenPrompt } from '../exchange/system-text.ts';
+import { partWithLine, systemParts, turnAt, type SeenPrompt } from '../exchange/request/system-text.ts';
 
 export const prefixBreak: Detector = {
   kind: 'prefix-break',

@@ -7,9 +7,9 @@ import { formedPrompts } from './causes/prompt-forms.ts';
 import { promptHead } from './causes/prompt-head.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { RawPrompt } from '../exchange/request.ts';
+import type { RawPrompt } from '../exchange/request/request.ts';
 
 export const rawPrompt: Detector = {
   kind: 'raw-prompt',

@@ -6,10 +6,10 @@ import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Culprit, Finding } from '../exchange/finding.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChoiceReply } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
-import { turnOpenerIds } from '../exchange/turn-marks.ts';
-import type { TurnSighting, TurnSightings } from '../exchange/turn-scan.ts';
+import type { ChoiceReply } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
+import { turnOpenerIds } from '../exchange/written/turn-marks.ts';
+import type { TurnSighting, TurnSightings } from '../exchange/written/turn-scan.ts';
 
 /** Fewer words between two headers are a list of roles rather than a turn. */
 const fewestWords = 3;

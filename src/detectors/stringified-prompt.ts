@@ -10,9 +10,9 @@ import { stringifiedMessage, type Stringified } from './causes/stringified.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest, JsonPath } from '../exchange/request.ts';
+import type { ChatRequest, JsonPath } from '../exchange/request/request.ts';
 
 const mostFindings = 16;
 

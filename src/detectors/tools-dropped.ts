@@ -5,12 +5,12 @@
 import { grouped, lostOf } from './causes/lost.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { formatPath } from '../exchange/json-path.ts';
-import type { LostParts } from '../exchange/lost-parts.ts';
-import type { LostTool, LostToolPart } from '../exchange/lost-tools.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
+import type { LostParts } from '../exchange/written/lost-parts.ts';
+import type { LostTool, LostToolPart } from '../exchange/written/lost-tools.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
-import type { ChatRequest } from '../exchange/request.ts';
-import { toolParts } from '../exchange/tool-parts.ts';
+import type { ChatRequest } from '../exchange/request/request.ts';
+import { toolParts } from '../exchange/written/tool-parts.ts';
 
 /** One finding for each sort of part; more say nothing new. */
 const mostFindings = 16;

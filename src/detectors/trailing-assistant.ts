@@ -4,14 +4,14 @@
  */
 import { lastToken, opensAnswer } from './causes/prompt-end.ts';
 import type { Detector } from './detector.ts';
-import { isArray, isObject } from '../exchange/body-reader.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
 import type { Edit } from '../exchange/edits.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { locateValue } from '../exchange/json-offsets.ts';
-import { formatPath } from '../exchange/json-path.ts';
+import { locateValue } from '../exchange/json/json-offsets.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatMessage, ChatRequest, Json } from '../exchange/request.ts';
-import { contentText } from '../exchange/system-text.ts';
+import type { ChatMessage, ChatRequest, Json } from '../exchange/request/request.ts';
+import { contentText } from '../exchange/request/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 
 export const trailingAssistant: Detector = {

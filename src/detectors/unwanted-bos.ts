@@ -5,7 +5,7 @@
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import type { Marker, ModelFacts } from '../exchange/model-facts.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
 
 type UnwantedBos = Pick<Finding, 'cause' | 'fact' | 'severity' | 'message' | 'advice'>;
 

@@ -3,8 +3,8 @@
  * detectors say, as of any request; nothing here judges. Data, made from the model's facts.
  */
 import type { IgnoredEffect, IgnoredField, ModelFacts } from '../exchange/model-facts.ts';
-import type { RequestKind } from '../exchange/request-reader.ts';
-import type { Json, JsonObject } from '../exchange/request.ts';
+import type { RequestKind } from '../exchange/request/request-reader.ts';
+import type { Json, JsonObject } from '../exchange/request/request.ts';
 
 export interface Probe {
   /** What a client sends, as a sentence goes on after "with". */

@@ -2,8 +2,8 @@
  * A chat with the middles of its long texts replaced by one word each, for an engine that renders and tokenizes in one
  * call. Structure, edges of texts, and texts in which a template might look for something stay as they are.
  */
-import { isArray, isObject } from '../exchange/body-reader.ts';
-import type { Json, JsonObject } from '../exchange/request.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
+import type { Json, JsonObject } from '../exchange/request/request.ts';
 
 export interface AbbreviatedChat {
   readonly chat: JsonObject;

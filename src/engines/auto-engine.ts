@@ -3,9 +3,9 @@
  * the while; what can't be said is said as a reason.
  */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
-import { passRoute, type Route } from '../exchange/route.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
+import { passRoute, type Route } from '../exchange/request/route.ts';
 import { unknown, type Unknown, type UnknownReason } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 

@@ -4,7 +4,7 @@ import type { OracleName, OracleResult } from '../exchange/oracle.ts';
 
 import type { Engine } from './engine.ts';
 import { openEngine, type EngineKind } from './index.ts';
-import { OracleClient } from './oracle-client.ts';
+import { OracleClient } from './oracle/oracle-client.ts';
 
 export interface ConnectOptions {
   readonly kind: EngineKind;

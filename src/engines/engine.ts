@@ -2,14 +2,14 @@
 import type { Edit } from '../exchange/edits.ts';
 import type { EngineEvent } from '../exchange/engine-event.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
-import type { Mend } from '../exchange/reply-mender.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
-import type { Route } from '../exchange/route.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
+import type { Mend } from '../exchange/reply/reply-mender.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
+import type { Route } from '../exchange/request/route.ts';
 import type { HeadRead, TokenRead, Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
-import type { OracleClient } from './oracle-client.ts';
+import type { OracleClient } from './oracle/oracle-client.ts';
 
 /** Headers that authorise oracle calls: the client's own, else the operator's. Lower-case names. */
 export type Credentials = Readonly<Record<string, string>>;

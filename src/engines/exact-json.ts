@@ -3,10 +3,10 @@
  * like "1" to the front; both can reach a prompt (tool schemas, arguments of calls), so they are guarded while the tree
  * is rebuilt. Judges no syntax: the body has been read before.
  */
-import { maxDepth, withoutDeepMembers } from '../exchange/deep-members.ts';
+import { maxDepth, withoutDeepMembers } from '../exchange/json/deep-members.ts';
 import { applyEdits, type Edit } from '../exchange/edits.ts';
-import { closingQuote, jsonIn, skipSpace } from '../exchange/json-bytes.ts';
-import type { Json, JsonObject } from '../exchange/request.ts';
+import { closingQuote, jsonIn, skipSpace } from '../exchange/json/json-bytes.ts';
+import type { Json, JsonObject } from '../exchange/request/request.ts';
 
 export interface ExactJson {
   /** Guarded numbers are objects and guarded keys have another name; everything else is as `JSON.parse` gives it. */

@@ -2,9 +2,9 @@
  * An engine's answer of a moment ago to "what are you": one question for all requests of that moment. Never older than
  * that moment or than a lost connection, and never an answer that failed.
  */
-import { untied } from './ask-context.ts';
+import { untied } from './oracle/ask-context.ts';
 import type { AskContext } from './engine.ts';
-import { OracleFailure } from './oracle-failure.ts';
+import { OracleFailure } from './oracle/oracle-failure.ts';
 
 export interface FreshAnswersOptions<Answer> {
   /** How long an answer stands for "unchanged" while the connections hold. */

@@ -1,13 +1,13 @@
 /** The registry of adapters: adding an engine is one file and one line here. */
-import type { Json } from '../exchange/request.ts';
+import type { Json } from '../exchange/request/request.ts';
 import { unknown } from '../exchange/token-read.ts';
 
 import { AutoEngine, type Candidate } from './auto-engine.ts';
 import type { Engine, EngineDependencies } from './engine.ts';
-import { isProps } from './llama-props.ts';
+import { isProps } from './llama-server/props.ts';
 import { LlamaServerEngine } from './llama-server.ts';
-import type { OracleClient, OracleQuestion } from './oracle-client.ts';
-import { readTokens } from './vllm-oracle.ts';
+import type { OracleClient, OracleQuestion } from './oracle/oracle-client.ts';
+import { readTokens } from './vllm/oracle.ts';
 import { VllmEngine } from './vllm.ts';
 
 export const engineKinds = ['auto', 'llama-server', 'vllm'] as const;

@@ -1,24 +1,24 @@
 /** The adapter of llama-server: the one place that knows how its answers become facts and token ids. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import { createOpenAiReplyReader } from '../exchange/openai-reply.ts';
-import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import { createOpenAiReplyReader } from '../exchange/reply/openai-reply.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
 import type { Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
-import { untied } from './ask-context.ts';
+import { untied } from './oracle/ask-context.ts';
 import type { AskContext, Engine, EngineDependencies, PromptReading, ServedModel } from './engine.ts';
 import { FreshAnswers } from './fresh-answers.ts';
-import { createLlamaNativeReplyReader } from './llama-native-reply.ts';
-import { LlamaOracle } from './llama-oracle.ts';
-import { probeLlama, signatureOf } from './llama-probe.ts';
-import { LlamaPromptReading } from './llama-prompt-reading.ts';
-import type { LlamaProps } from './llama-props.ts';
-import { readLlamaRefusal } from './llama-refusal.ts';
-import { llamaRouteOf } from './llama-routes.ts';
+import { createLlamaNativeReplyReader } from './llama-server/native-reply.ts';
+import { LlamaOracle } from './llama-server/oracle.ts';
+import { probeLlama, signatureOf } from './llama-server/probe.ts';
+import { LlamaPromptReading } from './llama-server/prompt-reading.ts';
+import type { LlamaProps } from './llama-server/props.ts';
+import { readLlamaRefusal } from './llama-server/refusal.ts';
+import { llamaRouteOf } from './llama-server/routes.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import type { KnownModel } from './model-registry.ts';
-import { OracleFailure, orUnknown } from './oracle-failure.ts';
+import { OracleFailure, orUnknown } from './oracle/oracle-failure.ts';
 import type { AskedPrompts } from './prompts-of.ts';
 
 /** How long an answer of `/props` stands for "awake and unchanged"; `--sleep-idle-seconds` counts whole seconds. */

@@ -1,17 +1,17 @@
 /** What every adapter of an engine answers the same way: from what it keeps of the models, and by `/health`. */
-import { createAnthropicReplyReader } from '../exchange/anthropic-reply.ts';
+import { createAnthropicReplyReader } from '../exchange/reply/anthropic-reply.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
-import { createResponsesReplyReader } from '../exchange/responses-reply.ts';
-import type { Route } from '../exchange/route.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
+import { createResponsesReplyReader } from '../exchange/reply/responses-reply.ts';
+import type { Route } from '../exchange/request/route.ts';
 import type { Unknown } from '../exchange/token-read.ts';
 
 import type { AskContext, EngineDependencies, FactsRead, PromptReading, TokenizationView } from './engine.ts';
 import { ModelKnowledge } from './model-knowledge.ts';
 import type { KnownModel } from './model-registry.ts';
-import type { OracleClient } from './oracle-client.ts';
-import { orUnknown } from './oracle-failure.ts';
+import type { OracleClient } from './oracle/oracle-client.ts';
+import { orUnknown } from './oracle/oracle-failure.ts';
 import type { AskedPrompts } from './prompts-of.ts';
 
 export abstract class ModelAdapter {

@@ -8,10 +8,10 @@ import { SegmentForecast } from '../tokens/segment-forecast.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
 import type { EngineDependencies, FactsRead } from './engine.ts';
-import { FactPatience } from './fact-patience.ts';
-import { MarkerScout } from './marker-scout.ts';
+import { FactPatience } from './facts/fact-patience.ts';
+import { MarkerScout } from './facts/marker-scout.ts';
 import { ModelRegistry, type KnownModel } from './model-registry.ts';
-import { orUnknown } from './oracle-failure.ts';
+import { orUnknown } from './oracle/oracle-failure.ts';
 import { TextReading } from './text-reading.ts';
 
 export class ModelKnowledge {

@@ -9,7 +9,7 @@ import type { ModelFacts } from '../exchange/model-facts.ts';
 import { compileMarkers, type MarkerPattern } from '../tokens/markers.ts';
 import { TokenTrust } from '../tokens/trust.ts';
 
-import { changesBetween } from './facts-change.ts';
+import { changesBetween } from './facts/facts-change.ts';
 
 export interface KnownModel {
   readonly facts: ModelFacts;

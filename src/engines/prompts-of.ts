@@ -1,10 +1,10 @@
 /** Asks for each prompt of a request by itself: what goes wrong with one must not take the others along. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request.ts';
+import type { ChatRequest, GenerationRequest, RawPrompt } from '../exchange/request/request.ts';
 import { unknown, type Unknown } from '../exchange/token-read.ts';
 
 import type { AskContext } from './engine.ts';
-import { OracleFailure } from './oracle-failure.ts';
+import { OracleFailure } from './oracle/oracle-failure.ts';
 import type { TextReading } from './text-reading.ts';
 
 /** What every reading of prompts is made of; an engine's own adds whom it asks. */

@@ -2,7 +2,7 @@
  * Ids of texts by proven segments, whichever engine tokenizes them, with what keeps that honest: nothing is remembered of
  * a model that changed, and one text in some has a boundary proven again.
  */
-import type { Json } from '../exchange/request.ts';
+import type { Json } from '../exchange/request/request.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { unknown, type HeadRead, type KnownTokens } from '../exchange/token-read.ts';
 import type { TokenizeMany } from '../tokens/boundary-proof.ts';
@@ -10,9 +10,9 @@ import { leadingMarkerIds } from '../tokens/markers.ts';
 import type { SegmentCache } from '../tokens/segment-cache.ts';
 import type { NewText, SegmentForecast } from '../tokens/segment-forecast.ts';
 
-import type { MarkerScout } from './marker-scout.ts';
+import type { MarkerScout } from './facts/marker-scout.ts';
 import type { KnownModel } from './model-registry.ts';
-import { OracleFailure } from './oracle-failure.ts';
+import { OracleFailure } from './oracle/oracle-failure.ts';
 
 /** How an engine is asked for the ids of texts, each on its own and with nothing added. */
 export interface TextQuestions {

@@ -1,12 +1,12 @@
 /** The adapter of vLLM, and of what answers like it: known by what its endpoints can do, not by its name. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ReplyReader, ReplyReading } from '../exchange/reply.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
 import type { Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
-import { untied } from './ask-context.ts';
-import { unreadAttribution } from './attribution-probe.ts';
+import { untied } from './oracle/ask-context.ts';
+import { unreadAttribution } from './facts/attribution-probe.ts';
 import type {
   AskContext,
   Engine,
@@ -17,18 +17,18 @@ import type {
 } from './engine.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import type { KnownModel } from './model-registry.ts';
-import { orUnknown } from './oracle-failure.ts';
+import { orUnknown } from './oracle/oracle-failure.ts';
 import type { AskedPrompts } from './prompts-of.ts';
-import { VllmChatIds } from './vllm-chat-ids.ts';
-import { VllmOracle } from './vllm-oracle.ts';
-import { probeVllm } from './vllm-probe.ts';
-import { VllmPromptReading } from './vllm-prompt-reading.ts';
-import { readVllmRefusal } from './vllm-refusal.ts';
-import { createVllmReplyReader } from './vllm-reply.ts';
-import { askingForIds } from './vllm-request-ids.ts';
-import { VllmRestarts } from './vllm-restarts.ts';
-import { vllmRouteOf } from './vllm-routes.ts';
-import { VllmSignatures } from './vllm-signature.ts';
+import { VllmChatIds } from './vllm/chat-ids.ts';
+import { VllmOracle } from './vllm/oracle.ts';
+import { probeVllm } from './vllm/probe.ts';
+import { VllmPromptReading } from './vllm/prompt-reading.ts';
+import { readVllmRefusal } from './vllm/refusal.ts';
+import { createVllmReplyReader } from './vllm/reply.ts';
+import { askingForIds } from './vllm/request-ids.ts';
+import { VllmRestarts } from './vllm/restarts.ts';
+import { vllmRouteOf } from './vllm/routes.ts';
+import { VllmSignatures } from './vllm/signature.ts';
 
 export class VllmEngine extends ModelAdapter implements Engine {
   readonly kind = 'vllm';

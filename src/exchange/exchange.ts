@@ -2,10 +2,10 @@
 import type { ModelFacts } from './model-facts.ts';
 import type { HeadRead, TokenRead, UnknownReason } from './token-read.ts';
 import type { Finding, FindingKind } from './finding.ts';
-import type { Outcome, Reply } from './reply.ts';
+import type { Outcome, Reply } from './reply/reply.ts';
 import type { Reference } from './reference.ts';
-import type { GenerationRequest, JsonPath } from './request.ts';
-import type { Route } from './route.ts';
+import type { GenerationRequest, JsonPath } from './request/request.ts';
+import type { Route } from './request/route.ts';
 import type { SentIds, SessionMatch } from './session-match.ts';
 
 export type Action = 'pass' | 'rewrite' | 'reject';

@@ -1,7 +1,7 @@
 /** A finding as it leaves the process: logs, the findings API, the inspector page. Never holds prompt text or raw ids. */
 import type { Action, Exchange } from './exchange.ts';
 import type { Finding } from './finding.ts';
-import type { RouteKind } from './route.ts';
+import type { RouteKind } from './request/route.ts';
 
 export const pieceClasses = [
   'control',

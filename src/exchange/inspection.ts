@@ -3,9 +3,9 @@
  * The transport knows no tokens, the inspection knows no sockets.
  */
 import type { Reference } from './reference.ts';
-import type { Outcome } from './reply.ts';
-import type { Mend } from './reply-mender.ts';
-import type { Route } from './route.ts';
+import type { Outcome } from './reply/reply.ts';
+import type { Mend } from './reply/reply-mender.ts';
+import type { Route } from './request/route.ts';
 import type { UnknownReason } from './token-read.ts';
 
 /** A request on a generation route, as the transport received it. For reading only: the bytes go on from the transport. */

@@ -1,6 +1,6 @@
 /** Model facts: what probing has shown about one model on one engine process. Never assumed from a family name. */
-import type { ChatDialect } from './request.ts';
-import type { RouteKind } from './route.ts';
+import type { ChatDialect } from './request/request.ts';
+import type { RouteKind } from './request/route.ts';
 
 /** A token text proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b), or b without leading space. */
 export interface Marker {

@@ -3,8 +3,8 @@
  * fragments, and to look at its first character joins them all: 100 ms for 60 MiB, in one turn of the event loop. Its
  * bytes are there in one piece.
  */
-import { readStringStart } from './json-offsets.ts';
-import type { JsonPath } from './request.ts';
+import { readStringStart } from './json/json-offsets.ts';
+import type { JsonPath } from './request/request.ts';
 
 /** Shorter texts came in one fragment. */
 const longText = 4_194_304;

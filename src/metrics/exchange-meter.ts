@@ -4,7 +4,7 @@
  */
 import type { Exchange } from '../exchange/exchange.ts';
 import { breakCauses, type BreakCause, type Finding } from '../exchange/finding.ts';
-import type { ChoiceReply } from '../exchange/reply.ts';
+import type { ChoiceReply } from '../exchange/reply/reply.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
 
 import { exemplarOf } from './exemplar.ts';

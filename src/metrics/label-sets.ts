@@ -1,7 +1,7 @@
 /** Closed label sets that no noun owns. A label value outside its set must not compile: open sets make open series. */
 import { changingFacts } from '../exchange/engine-event.ts';
 import type { BreakCause, Culprit, FindingKind, Severity } from '../exchange/finding.ts';
-import { routeKinds } from '../exchange/route.ts';
+import { routeKinds } from '../exchange/request/route.ts';
 import { sessionKeySources } from '../exchange/session-match.ts';
 
 /** Routes that make exchanges: everything but `pass`. */

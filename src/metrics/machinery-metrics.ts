@@ -1,7 +1,7 @@
 /** What is measured of the proxy, the engine and the models whenever it happens. */
 import { engineEvents } from '../exchange/engine-event.ts';
 import { oracleNames, oracleResults } from '../exchange/oracle.ts';
-import { routeKinds } from '../exchange/route.ts';
+import { routeKinds } from '../exchange/request/route.ts';
 import { evictionReasons, factNames, inspectionStages, lookupSources, tokenSources } from './label-sets.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 

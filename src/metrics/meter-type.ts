@@ -3,7 +3,7 @@ import type { EngineEventName } from '../exchange/engine-event.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { OracleName, OracleResult } from '../exchange/oracle.ts';
-import type { RouteKind } from '../exchange/route.ts';
+import type { RouteKind } from '../exchange/request/route.ts';
 
 import type {
   CountCheckResult,

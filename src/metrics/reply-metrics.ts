@@ -1,7 +1,7 @@
 /** What is counted when a reply has ended: what the engine itself says of an exchange. */
 import { breakCauses } from '../exchange/finding.ts';
-import { outcomes } from '../exchange/reply.ts';
-import { routeKinds } from '../exchange/route.ts';
+import { outcomes } from '../exchange/reply/reply.ts';
+import { routeKinds } from '../exchange/request/route.ts';
 import { countCheckResults } from './label-sets.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 

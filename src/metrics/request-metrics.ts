@@ -1,7 +1,7 @@
 /** What is counted before a request is forwarded: it is there when the engine is still at work. */
 import { actions } from '../exchange/exchange.ts';
 import { breakCauses, culprits, findingKinds, severities } from '../exchange/finding.ts';
-import { routeKinds } from '../exchange/route.ts';
+import { routeKinds } from '../exchange/request/route.ts';
 import { unknownReasons } from '../exchange/token-read.ts';
 import { inspectionResults } from './label-sets.ts';
 import type { MetricDefinition } from './metric-definition.ts';

@@ -6,7 +6,7 @@ import { actions } from '../exchange/exchange.ts';
 import { engineEvents } from '../exchange/engine-event.ts';
 import { breakCauses, findingKinds } from '../exchange/finding.ts';
 import { oracleNames, oracleResults } from '../exchange/oracle.ts';
-import { outcomes } from '../exchange/reply.ts';
+import { outcomes } from '../exchange/reply/reply.ts';
 import { unknownReasons } from '../exchange/token-read.ts';
 
 import type { Instruments } from './instruments.ts';

@@ -2,7 +2,7 @@
  * What the pipeline remembers of conversations: looks for the session while a request waits, and keeps the turn as
  * soon as the engine has it in its cache. The store behind it decides what is an ancestor.
  */
-import { writtenAttribution } from '../exchange/attribution-line.ts';
+import { writtenAttribution } from '../exchange/request/attribution-line.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Turn } from '../exchange/session-match.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';

@@ -2,12 +2,12 @@
  * What becomes of a client's attribution line: it stays, the line that the conversation began with stands in its place,
  * or it goes. Plans byte edits and says what they do to the places of other fields; makes and proves nothing.
  */
-import { attributionLineOf, locateAttribution } from '../exchange/attribution-line.ts';
+import { attributionLineOf, locateAttribution } from '../exchange/request/attribution-line.ts';
 import type { Edit } from '../exchange/edits.ts';
 import type { Finding } from '../exchange/finding.ts';
-import { locateListItem, locateStringPrefix } from '../exchange/json-offsets.ts';
-import { formatPath } from '../exchange/json-path.ts';
-import type { ChatRequest, JsonPath } from '../exchange/request.ts';
+import { locateListItem, locateStringPrefix } from '../exchange/json/json-offsets.ts';
+import { formatPath } from '../exchange/json/json-path.ts';
+import type { ChatRequest, JsonPath } from '../exchange/request/request.ts';
 import type { Turn } from '../exchange/session-match.ts';
 
 /** `keep`: as the client wrote it. `freeze`: as in the conversation's first request. `cut`: not at all. */

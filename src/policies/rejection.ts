@@ -1,6 +1,6 @@
 /** What a rejected client reads: what was found, where, and how to fix it, in the envelope of the route it called. */
 import type { Finding } from '../exchange/finding.ts';
-import type { Route } from '../exchange/route.ts';
+import type { Route } from '../exchange/request/route.ts';
 import type { Lacked } from './decide.ts';
 
 export interface Rejection {

@@ -2,7 +2,7 @@
  * The transport's own answers in the shape that the route's clients expect. Says which kind of failure it was;
  * never a socket address, a path or the text of a library's error.
  */
-import type { Route } from '../exchange/route.ts';
+import type { Route } from '../exchange/request/route.ts';
 
 export interface Failure {
   readonly status: 400 | 408 | 431 | 500 | 501 | 502 | 504;

@@ -1,5 +1,5 @@
 /** What the transport measures about itself; the composition root binds it to the metrics catalogue. */
-import type { RouteKind } from '../exchange/route.ts';
+import type { RouteKind } from '../exchange/request/route.ts';
 
 export interface TransportMeter {
   /** Bytes of request bodies held now, over all requests. */

@@ -3,10 +3,10 @@
  * for more, so that the main thread is never given more than it can take over in a few milliseconds.
  */
 import { parentPort } from 'node:worker_threads';
-import { readBody } from '../exchange/body-reader.ts';
-import { takeApart, type JsonPiece } from '../exchange/json-pieces.ts';
-import { holdsTooMuchText } from '../exchange/message-text.ts';
-import type { UnreadableReason } from '../exchange/request.ts';
+import { readBody } from '../exchange/json/body-reader.ts';
+import { takeApart, type JsonPiece } from '../exchange/json/json-pieces.ts';
+import { holdsTooMuchText } from '../exchange/request/message-text.ts';
+import type { UnreadableReason } from '../exchange/request/request.ts';
 
 /** `read` starts a body and drops what was left of the one before; `more` asks for the next piece. */
 export type ToParseWorker =

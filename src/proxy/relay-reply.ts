@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { AddedHeaders } from '../exchange/inspection.ts';
-import type { ReplyMender } from '../exchange/reply-mender.ts';
+import type { ReplyMender } from '../exchange/reply/reply-mender.ts';
 import { clientGone, type Departure } from './client-departure.ts';
 import { endToEnd, firstValue, withValue, type RawHeaders } from './raw-headers.ts';
 import type { UpstreamReply } from './upstream-reply.ts';

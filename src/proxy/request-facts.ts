@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { IncomingRequest } from '../exchange/inspection.ts';
-import type { Route } from '../exchange/route.ts';
+import type { Route } from '../exchange/request/route.ts';
 import { pathOf } from './request-target.ts';
 
 /** Longer or stranger ids are replaced: they come back in a header and stand in every log line. */

@@ -3,10 +3,10 @@
  * the result over in pieces. Never changes or keeps a body; the bytes that a worker sees are a copy.
  */
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
-import { isObject } from '../exchange/body-reader.ts';
-import { JsonJoiner } from '../exchange/json-pieces.ts';
-import { readRequest, shapeRequest, type RequestKind } from '../exchange/request-reader.ts';
-import type { RequestReading } from '../exchange/request.ts';
+import { isObject } from '../exchange/json/body-reader.ts';
+import { JsonJoiner } from '../exchange/json/json-pieces.ts';
+import { readRequest, shapeRequest, type RequestKind } from '../exchange/request/request-reader.ts';
+import type { RequestReading } from '../exchange/request/request.ts';
 import { ParsePool } from './parse-pool.ts';
 
 export interface RequestParser {

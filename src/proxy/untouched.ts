@@ -3,7 +3,7 @@
  * becomes a shaped answer without any address.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { passRoute } from '../exchange/route.ts';
+import { passRoute } from '../exchange/request/route.ts';
 import { Departure } from './client-departure.ts';
 import { asteriskFailure, errorEnvelope, upstreamFailure, type Failure } from './error-envelope.ts';
 import type { Forwarder } from './forward.ts';

@@ -1,6 +1,6 @@
 /** Writes a parsed JSON value as text to be digested. The text is never sent, parsed or kept. */
-import { isArray, isObject } from '../exchange/body-reader.ts';
-import type { Json, JsonObject } from '../exchange/request.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
+import type { Json, JsonObject } from '../exchange/request/request.ts';
 
 /** Deeper values are written as a marker: nothing that a template renders is nested like this. */
 const maxDepth = 64;

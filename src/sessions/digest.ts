@@ -2,12 +2,12 @@
  * Digests of everything in a request that can reach the prompt, so that two turns can be compared after their text is
  * gone. Keyed; reads the request and keeps none of it.
  */
-import { isArray, isObject } from '../exchange/body-reader.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import { reasoningMembers } from '../exchange/prompt-parts.ts';
-import type { ChatMessage, ChatRequest, Json, JsonObject } from '../exchange/request.ts';
+import { reasoningMembers } from '../exchange/written/prompt-parts.ts';
+import type { ChatMessage, ChatRequest, Json, JsonObject } from '../exchange/request/request.ts';
 import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
-import { instructs, systemParts, type SeenPrompt } from '../exchange/system-text.ts';
+import { instructs, systemParts, type SeenPrompt } from '../exchange/request/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 import { writeJson, type Written } from './canonical-json.ts';

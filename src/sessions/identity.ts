@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { ClientIdentity } from '../exchange/exchange.ts';
-import { isObject, parseJson } from '../exchange/body-reader.ts';
-import type { ChatRequest, GenerationRequest } from '../exchange/request.ts';
+import { isObject, parseJson } from '../exchange/json/body-reader.ts';
+import type { ChatRequest, GenerationRequest } from '../exchange/request/request.ts';
 import type { SessionKeySource } from '../exchange/session-match.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 

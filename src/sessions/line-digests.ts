@@ -1,7 +1,7 @@
 /** Digests of a text's lines, with and without what clocks and calendars write in them. Keeps no text. */
 import { LRUCache } from 'lru-cache';
 import type { LineDigests } from '../exchange/session-match.ts';
-import { attributionPrefix } from '../exchange/system-text.ts';
+import { attributionPrefix } from '../exchange/request/system-text.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 import { maskDates, maskTimes } from './masking.ts';
 

@@ -1,7 +1,7 @@
 /** Makes the two ends of a session's memory: what a prompt looks for, and what is kept of it afterwards. Pure. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import { lostReasoning } from '../exchange/lost-reasoning.ts';
-import type { GenerationRequest } from '../exchange/request.ts';
+import { lostReasoning } from '../exchange/written/lost-reasoning.ts';
+import type { GenerationRequest } from '../exchange/request/request.ts';
 import type { RequestDigest, SessionMatch, Turn } from '../exchange/session-match.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import type { RequestDigester } from './digest.ts';

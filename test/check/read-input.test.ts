@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CheckInput } from '../../src/check/input.ts';
 import { readInput } from '../../src/check/read-input.ts';
-import { formatRecording, recordExchange } from '../../src/exchange/recording-writer.ts';
+import { formatRecording, recordExchange } from '../../src/exchange/recording/recording-writer.ts';
 import { buildExchange } from '../support/exchange-builder.ts';
 
 const read = (text: string, ...route: Parameters<typeof readInput>[2][]) =>

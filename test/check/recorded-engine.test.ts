@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RecordedEngine } from '../../src/check/recorded-engine.ts';
-import type { RecordedPrompt } from '../../src/exchange/recording.ts';
+import type { RecordedPrompt } from '../../src/exchange/recording/recording.ts';
 import { buildRequest, factsOf } from '../support/exchange-builder.ts';
 
 async function readBack(...prompts: readonly RecordedPrompt[]) {

@@ -1,6 +1,6 @@
 // What content-lost reports and, above all, what it leaves alone: every form in which a template writes what it was given.
 import { contentLost } from '../../src/detectors/content-lost.ts';
-import type { Json, JsonObject } from '../../src/exchange/request.ts';
+import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
 import { testDetector } from '../support/detector-tester.ts';
 import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 

@@ -3,7 +3,7 @@
 import { controlTokenInContent } from '../../src/detectors/control-token-in-content.ts';
 import { testDetector } from '../support/detector-tester.ts';
 import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
-import type { Json, JsonObject } from '../../src/exchange/request.ts';
+import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
 
 const turn = (role: string, content: string): string => `<|im_start|>${role}\n${content}<|im_end|>\n`;
 const ask = '<|im_start|>assistant\n';

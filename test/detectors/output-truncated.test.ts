@@ -1,6 +1,6 @@
 // Replies that ended by themselves, and the five ways in which they can be cut.
 import { outputTruncated } from '../../src/detectors/output-truncated.ts';
-import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
+import type { ChoiceReply, Reply } from '../../src/exchange/reply/reply.ts';
 import { testDetector } from '../support/detector-tester.ts';
 import type { ExchangeShape } from '../support/exchange-builder.ts';
 

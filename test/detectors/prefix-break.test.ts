@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Finding } from '../../src/exchange/finding.ts';
-import type { JsonObject } from '../../src/exchange/request.ts';
+import type { JsonObject } from '../../src/exchange/request/request.ts';
 import {
   assistant,
   Conversations,

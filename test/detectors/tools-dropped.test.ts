@@ -1,7 +1,7 @@
 // What tools-dropped reports and what it leaves alone: tools in whatever form a template writes them, and names that the
 // conversation itself speaks of.
 import { toolsDropped } from '../../src/detectors/tools-dropped.ts';
-import type { Json, JsonObject } from '../../src/exchange/request.ts';
+import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
 import { testDetector } from '../support/detector-tester.ts';
 import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 

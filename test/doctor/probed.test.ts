@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { observationsOf, type ProbeOutcome } from '../../src/doctor/probed.ts';
 import { probesFor, type Probe } from '../../src/doctor/probes.ts';
 import type { FindingRecord } from '../../src/exchange/finding-record.ts';
-import { readRequest } from '../../src/exchange/request-reader.ts';
+import { readRequest } from '../../src/exchange/request/request-reader.ts';
 import { factsOf } from '../support/exchange-builder.ts';
 
 const record = (members: Partial<FindingRecord>): FindingRecord => ({

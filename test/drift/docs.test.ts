@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { engineKinds } from '../../src/engines/index.ts';
-import { llamaRouteOf } from '../../src/engines/llama-routes.ts';
-import { vllmRouteOf } from '../../src/engines/vllm-routes.ts';
+import { llamaRouteOf } from '../../src/engines/llama-server/routes.ts';
+import { vllmRouteOf } from '../../src/engines/vllm/routes.ts';
 import { filesBelow, root } from './source-files.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -64,8 +64,8 @@ describe('docs/engines/', () => {
   });
 
   for (const [kind, routeOf, file] of [
-    ['llama-server', llamaRouteOf, 'llama-routes.ts'],
-    ['vllm', vllmRouteOf, 'vllm-routes.ts'],
+    ['llama-server', llamaRouteOf, 'llama-server/routes.ts'],
+    ['vllm', vllmRouteOf, 'vllm/routes.ts'],
   ] as const) {
     it(`lists the generation routes of ${kind} as the adapter knows them`, () => {
       const page = read(`docs/engines/${kind}.md`);

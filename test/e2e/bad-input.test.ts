@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Json, JsonObject } from '../../src/exchange/request.ts';
+import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
 import { assertHas, chat, clean, requestFindings, send, settled, type Answer } from '../support/exchanges.ts';
 import { byteModelFile, type ByteModel } from '../support/gguf/byte-model.ts';
 import { openProxy } from '../support/open-proxy.ts';

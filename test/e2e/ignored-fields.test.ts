@@ -2,7 +2,7 @@
 // it asks for is to be had in the other way that the finding names.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { llamaIgnoredFields } from '../../src/engines/llama-ignored-fields.ts';
+import { llamaIgnoredFields } from '../../src/engines/llama-server/ignored-fields.ts';
 import { Q } from '../support/conversations.ts';
 import { assertHas, clean, requestFindings, send } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';

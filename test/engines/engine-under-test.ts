@@ -2,9 +2,9 @@
 import { LlamaServerEngine } from '../../src/engines/llama-server.ts';
 import type { AskContext, Engine, EngineDependencies } from '../../src/engines/engine.ts';
 import type { EngineEvent } from '../../src/exchange/engine-event.ts';
-import { OracleClient } from '../../src/engines/oracle-client.ts';
-import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
-import type { GenerationRequest } from '../../src/exchange/request.ts';
+import { OracleClient } from '../../src/engines/oracle/oracle-client.ts';
+import { readRequest, type RequestKind } from '../../src/exchange/request/request-reader.ts';
+import type { GenerationRequest } from '../../src/exchange/request/request.ts';
 import type { HeadRead, TokenRead } from '../../src/exchange/token-read.ts';
 
 export const context: AskContext = { credentials: {}, signal: new AbortController().signal };

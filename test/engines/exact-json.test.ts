@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { exactJson } from '../../src/engines/exact-json.ts';
-import type { JsonObject } from '../../src/exchange/request.ts';
+import type { JsonObject } from '../../src/exchange/request/request.ts';
 
 function exact(text: string): ReturnType<typeof exactJson> {
   return exactJson(Buffer.from(text), JSON.parse(text) as JsonObject);

@@ -1,13 +1,13 @@
 // Errors for requests that are too long, as the engines write them, through the readers that see them go by.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readLlamaRefusal } from '../../src/engines/llama-refusal.ts';
-import { readVllmRefusal } from '../../src/engines/vllm-refusal.ts';
-import { createAnthropicReplyReader } from '../../src/exchange/anthropic-reply.ts';
-import { createOpenAiReplyReader } from '../../src/exchange/openai-reply.ts';
-import { createResponsesReplyReader } from '../../src/exchange/responses-reply.ts';
-import type { ReplyReader } from '../../src/exchange/reply.ts';
-import { readReply, streamOf } from '../exchange/replies.ts';
+import { readLlamaRefusal } from '../../src/engines/llama-server/refusal.ts';
+import { readVllmRefusal } from '../../src/engines/vllm/refusal.ts';
+import { createAnthropicReplyReader } from '../../src/exchange/reply/anthropic-reply.ts';
+import { createOpenAiReplyReader } from '../../src/exchange/reply/openai-reply.ts';
+import { createResponsesReplyReader } from '../../src/exchange/reply/responses-reply.ts';
+import type { ReplyReader } from '../../src/exchange/reply/reply.ts';
+import { readReply, streamOf } from '../exchange/reply/replies.ts';
 import { recording } from '../vllm/recordings/recording.ts';
 
 const llama = (retainedBytes = 1_000_000): ReplyReader =>

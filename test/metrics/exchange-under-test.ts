@@ -2,7 +2,7 @@
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { Finding } from '../../src/exchange/finding.ts';
 import type { ModelFacts } from '../../src/exchange/model-facts.ts';
-import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
+import type { ChoiceReply, Reply } from '../../src/exchange/reply/reply.ts';
 import type { TokenRead } from '../../src/exchange/token-read.ts';
 
 export function exchangeWith(changes: Partial<Exchange> = {}): Exchange {

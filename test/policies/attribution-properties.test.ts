@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { attributionLineOf } from '../../src/exchange/attribution-line.ts';
+import { attributionLineOf } from '../../src/exchange/request/attribution-line.ts';
 import { applyEdits } from '../../src/exchange/edits.ts';
-import type { RequestKind } from '../../src/exchange/request-reader.ts';
-import type { ChatRequest, JsonObject } from '../../src/exchange/request.ts';
+import type { RequestKind } from '../../src/exchange/request/request-reader.ts';
+import type { ChatRequest, JsonObject } from '../../src/exchange/request/request.ts';
 import { planAttribution, type AttributionRule } from '../../src/policies/attribution.ts';
 import { buildRequest } from '../support/exchange-builder.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applyEdits } from '../../src/exchange/edits.ts';
 import type { Finding } from '../../src/exchange/finding.ts';
-import type { RequestKind } from '../../src/exchange/request-reader.ts';
-import type { ChatRequest, JsonObject } from '../../src/exchange/request.ts';
+import type { RequestKind } from '../../src/exchange/request/request-reader.ts';
+import type { ChatRequest, JsonObject } from '../../src/exchange/request/request.ts';
 import { placedAsSent, planAttribution, type AttributionRule } from '../../src/policies/attribution.ts';
 import { buildRequest } from '../support/exchange-builder.ts';
 

@@ -1,7 +1,7 @@
 // Bodies are read the same on the main thread and in a worker; workers may die or be closed at any moment.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { readRequest } from '../../src/exchange/request-reader.ts';
+import { readRequest } from '../../src/exchange/request/request-reader.ts';
 import { ParsePool } from '../../src/proxy/parse-pool.ts';
 import { createRequestParser } from '../../src/proxy/request-parser.ts';
 

@@ -1,7 +1,7 @@
 // Which turn a prompt grew from, in the traffic that is easily misread: other conversations, branches, side requests.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../src/exchange/request.ts';
+import type { JsonObject } from '../../src/exchange/request/request.ts';
 import {
   assistant,
   Conversations,

@@ -1,7 +1,7 @@
 // What two requests' digests have in common, and that hostile nesting can't overflow the stack.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ChatRequest, Json, JsonObject } from '../../src/exchange/request.ts';
+import type { ChatRequest, Json, JsonObject } from '../../src/exchange/request/request.ts';
 import type { RequestDigest } from '../../src/exchange/session-match.ts';
 import { RequestDigester } from '../../src/sessions/digest.ts';
 import { LineDigester, wordSimilarity } from '../../src/sessions/line-digests.ts';

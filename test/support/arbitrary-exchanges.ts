@@ -3,9 +3,9 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { Marker, ModelFacts } from '../../src/exchange/model-facts.ts';
-import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
-import type { Json, JsonObject } from '../../src/exchange/request.ts';
-import { readableKinds, readRequest } from '../../src/exchange/request-reader.ts';
+import type { ChoiceReply, Reply } from '../../src/exchange/reply/reply.ts';
+import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
+import { readableKinds, readRequest } from '../../src/exchange/request/request-reader.ts';
 import type { SessionMatch } from '../../src/exchange/session-match.ts';
 import { unknown, unknownReasons } from '../../src/exchange/token-read.ts';
 import { RequestDigester } from '../../src/sessions/digest.ts';

@@ -1,5 +1,5 @@
 // The conversations of the numbers that a test through the proxy must show; shared by all tests that need them.
-import type { JsonObject } from '../../src/exchange/request.ts';
+import type { JsonObject } from '../../src/exchange/request/request.ts';
 
 export const Q = [
   { role: 'system', content: 'You are terse.' },

@@ -1,19 +1,19 @@
 // Exchanges for tests of pure parts: requests are read by the real reader from real bytes, ids are given by the test.
-import { addedTo } from '../../src/engines/vllm-added-ids.ts';
+import { addedTo } from '../../src/engines/vllm/added-ids.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { IgnoredEffect, IgnoredField, ModelFacts } from '../../src/exchange/model-facts.ts';
 import type { Reference } from '../../src/exchange/reference.ts';
-import type { ChoiceReply, Reply } from '../../src/exchange/reply.ts';
-import { readRequest, type RequestKind } from '../../src/exchange/request-reader.ts';
-import type { GenerationRequest, JsonObject } from '../../src/exchange/request.ts';
+import type { ChoiceReply, Reply } from '../../src/exchange/reply/reply.ts';
+import { readRequest, type RequestKind } from '../../src/exchange/request/request-reader.ts';
+import type { GenerationRequest, JsonObject } from '../../src/exchange/request/request.ts';
 import type { CutPart, TokenRead } from '../../src/exchange/token-read.ts';
-import { turnMarksOf } from '../../src/exchange/turn-marks.ts';
+import { turnMarksOf } from '../../src/exchange/written/turn-marks.ts';
 import {
   compileTurnMarks,
   TurnScan,
   type TurnPattern,
   type TurnSightings,
-} from '../../src/exchange/turn-scan.ts';
+} from '../../src/exchange/written/turn-scan.ts';
 import { tokenizedText } from './tokenized-text.ts';
 
 const noFacts: ModelFacts = {

@@ -8,7 +8,7 @@ import { prefixBreak } from '../../src/detectors/prefix-break.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { Finding } from '../../src/exchange/finding.ts';
 import type { ModelFacts, TemplateReading } from '../../src/exchange/model-facts.ts';
-import type { JsonObject } from '../../src/exchange/request.ts';
+import type { JsonObject } from '../../src/exchange/request/request.ts';
 import type { KnownTokens } from '../../src/exchange/token-read.ts';
 import { RequestDigester } from '../../src/sessions/digest.ts';
 import { MemorySessionStore, type MemoryStoreOptions } from '../../src/sessions/store-memory.ts';

@@ -1,8 +1,8 @@
 /** A proxy in front of a fake upstream, with an inspector that records what it was shown and does what it is told. */
 import { pino } from 'pino';
 import type { IncomingRequest, Inspector, Verdict } from '../../src/exchange/inspection.ts';
-import type { Outcome } from '../../src/exchange/reply.ts';
-import { passRoute, type Route } from '../../src/exchange/route.ts';
+import type { Outcome } from '../../src/exchange/reply/reply.ts';
+import { passRoute, type Route } from '../../src/exchange/request/route.ts';
 import { createProxy, type ProxyOptions, type ProxyServer } from '../../src/proxy/proxy-server.ts';
 import { startUpstream, type Answer, type FakeUpstream, type FakeUpstreamOptions } from './fake-upstream.ts';
 

@@ -1,6 +1,6 @@
 /** How long a request waits for its inspection, what becomes of it if that fails, and which are not inspected. */
 import { z } from 'zod';
-import { routeKinds, type RouteKind } from '../../exchange/route.ts';
+import { routeKinds, type RouteKind } from '../../exchange/request/route.ts';
 import { oneOf, section, text, wholeNumber } from '../value-types.ts';
 
 const DAY_MS = 86_400_000;

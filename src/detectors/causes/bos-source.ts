@@ -1,10 +1,10 @@
 /** Who wrote the BOS tokens at a prompt's head: the client's text or ids, the template, or the engine. */
-import { locateStringPrefix } from '../../exchange/json-offsets.ts';
+import { locateStringPrefix } from '../../exchange/json/json-offsets.ts';
 import type { Edit } from '../../exchange/edits.ts';
 import type { Culprit } from '../../exchange/finding.ts';
-import { formatPath } from '../../exchange/json-path.ts';
+import { formatPath } from '../../exchange/json/json-path.ts';
 import type { Marker, RoleMarker } from '../../exchange/model-facts.ts';
-import type { ChatRequest, JsonPath, RawPrompt } from '../../exchange/request.ts';
+import type { ChatRequest, JsonPath, RawPrompt } from '../../exchange/request/request.ts';
 import type { AddedIds } from '../../exchange/token-read.ts';
 
 export interface BosSource {

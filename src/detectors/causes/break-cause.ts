@@ -1,7 +1,7 @@
 /** Names the cause of a prefix break: the prompt's own tail, a change of the client's, or neither. */
 import type { BreakCause, Culprit, Severity } from '../../exchange/finding.ts';
 import type { TemplateReading } from '../../exchange/model-facts.ts';
-import type { GenerationRequest, JsonPath } from '../../exchange/request.ts';
+import type { GenerationRequest, JsonPath } from '../../exchange/request/request.ts';
 import type { SessionMatch, Turn } from '../../exchange/session-match.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import { clientChanges, type ClientChange } from './client-change.ts';

@@ -3,8 +3,8 @@
  * no longer what the client sent, by one visible character each; nothing else changes.
  */
 import type { Edit } from '../../exchange/edits.ts';
-import { locateStrings } from '../../exchange/json-offsets.ts';
-import { locateCharacters } from '../../exchange/json-string.ts';
+import { locateStrings } from '../../exchange/json/json-offsets.ts';
+import { locateCharacters } from '../../exchange/json/json-string.ts';
 import { mostHits, type MarkedText } from './content-texts.ts';
 
 /** For each text its edits: [] where the bytes of one of its markers are not found, or they are too many. */

@@ -3,9 +3,9 @@
  * order, so that a short text is not taken for another's. What is not found is not there as it was sent: nothing is said.
  */
 import type { RoleMarker } from '../../exchange/model-facts.ts';
-import type { ChatRequest, GenerationRequest } from '../../exchange/request.ts';
-import { contentText, instructs } from '../../exchange/system-text.ts';
-import { placeOf } from '../../exchange/text-place.ts';
+import type { ChatRequest, GenerationRequest } from '../../exchange/request/request.ts';
+import { contentText, instructs } from '../../exchange/request/system-text.ts';
+import { placeOf } from '../../exchange/written/text-place.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import type { ContentText } from './content-texts.ts';
 import type { TextRange } from './rendered-place.ts';

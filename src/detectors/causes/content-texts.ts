@@ -2,10 +2,10 @@
  * The texts of a chat that can reach the prompt and hold markers, each with its place in the body. Reads the request
  * once for all detectors; media and names that are no text are left out.
  */
-import { isArray, isObject } from '../../exchange/body-reader.ts';
+import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
-import type { ChatRequest, GenerationRequest, Json, JsonPath } from '../../exchange/request.ts';
+import type { ChatRequest, GenerationRequest, Json, JsonPath } from '../../exchange/request/request.ts';
 import { ownForms, type OwnForms } from './turn-forms.ts';
 import { markerHits, firstMarker, take, turnShape, type MarkerHit, type TurnShape } from './turn-signs.ts';
 

@@ -2,12 +2,12 @@
  * Whether a break comes from reasoning that the template wrote into the ancestor's prompt and leaves out now, as many do
  * once the user asks again. The client sent the same in both.
  */
-import { lostReasoning, type LostReasoning } from '../../exchange/lost-reasoning.ts';
-import { placeTexts } from '../../exchange/placed-texts.ts';
-import { isReasoning, promptParts } from '../../exchange/prompt-parts.ts';
-import type { ChatRequest, GenerationRequest } from '../../exchange/request.ts';
+import { lostReasoning, type LostReasoning } from '../../exchange/written/lost-reasoning.ts';
+import { placeTexts } from '../../exchange/written/placed-texts.ts';
+import { isReasoning, promptParts } from '../../exchange/written/prompt-parts.ts';
+import type { ChatRequest, GenerationRequest } from '../../exchange/request/request.ts';
 import type { SessionMatch, Turn } from '../../exchange/session-match.ts';
-import { instructs } from '../../exchange/system-text.ts';
+import { instructs } from '../../exchange/request/system-text.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import { breakRange, type TextRange } from './rendered-place.ts';
 

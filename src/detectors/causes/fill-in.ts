@@ -1,6 +1,6 @@
 /** Which raw prompts ask for the middle of a text: they open no answer, and their head is the model's own affair. */
 import type { ModelFacts } from '../../exchange/model-facts.ts';
-import type { RawPrompt } from '../../exchange/request.ts';
+import type { RawPrompt } from '../../exchange/request/request.ts';
 import { fillInMarkers } from '../../tokens/fill-in-markers.ts';
 
 export function isFillIn(prompt: RawPrompt, { markers }: ModelFacts): boolean {

@@ -1,6 +1,6 @@
 /** What the rendered prompt of a chat has lost, for the detectors that tell of it. */
 import type { Exchange } from '../../exchange/exchange.ts';
-import { lostParts, type LostParts } from '../../exchange/lost-parts.ts';
+import { lostParts, type LostParts } from '../../exchange/written/lost-parts.ts';
 
 /** Undefined for what is no chat, and where the prompt's text is not known. */
 export function lostOf({ request, prompts: [read] }: Exchange): LostParts | undefined {

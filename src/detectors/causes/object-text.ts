@@ -2,8 +2,8 @@
  * Texts that are the written form of a program's objects: Python's repr or the JSON of messages, or of the parts of one.
  * Reads one text; that some text holds such objects among other things is no matter of this file.
  */
-import { isArray, isObject } from '../../exchange/body-reader.ts';
-import type { Json } from '../../exchange/request.ts';
+import { isArray, isObject } from '../../exchange/json/body-reader.ts';
+import type { Json } from '../../exchange/request/request.ts';
 
 export type WrittenObjects = 'messages' | 'parts' | 'unnamed';
 

@@ -4,7 +4,7 @@
  */
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Marker, ModelFacts } from '../../exchange/model-facts.ts';
-import type { RawPrompt } from '../../exchange/request.ts';
+import type { RawPrompt } from '../../exchange/request/request.ts';
 import { isScoring } from './scoring.ts';
 
 /** Names by which publishers tell a base model from its instruct twin. */

@@ -1,7 +1,7 @@
 /** What a prompt ends with: the question for every kind that is about how an answer is opened. Judges nobody. */
 import type { Finding } from '../../exchange/finding.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
-import type { ChatRequest } from '../../exchange/request.ts';
+import type { ChatRequest } from '../../exchange/request/request.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 
 /** Where a prompt ends; nothing for one without tokens. */

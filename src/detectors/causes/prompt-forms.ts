@@ -4,7 +4,7 @@
  */
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
-import type { GenerationRequest, RawPrompt } from '../../exchange/request.ts';
+import type { GenerationRequest, RawPrompt } from '../../exchange/request/request.ts';
 import { foreignPrompt, type ForeignFrame } from './foreign-frame.ts';
 import { maybeBase, plainText, promptsToAnswer } from './plain-prompt.ts';
 import { stringifiedPlain, type Stringified } from './stringified.ts';

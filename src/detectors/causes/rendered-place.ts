@@ -2,15 +2,15 @@
  * Where a changed part of the request stands in the rendered prompt, and whether a break can come from it. Positions are
  * in the rendered text: tools often stand before the system text, so the order in the body says nothing.
  */
-import { isObject } from '../../exchange/body-reader.ts';
-import type { GenerationRequest, Json } from '../../exchange/request.ts';
+import { isObject } from '../../exchange/json/body-reader.ts';
+import type { GenerationRequest, Json } from '../../exchange/request/request.ts';
 import {
   contentText,
   partWithLine,
   systemParts,
   turnAt,
   type SystemPart,
-} from '../../exchange/system-text.ts';
+} from '../../exchange/request/system-text.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import type { ClientChange } from './client-change.ts';
 

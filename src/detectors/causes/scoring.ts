@@ -1,5 +1,5 @@
 /** Which raw requests are there to score a text: nothing about how it is to be answered is wrong with them. */
-import type { CompletionRequest } from '../../exchange/request.ts';
+import type { CompletionRequest } from '../../exchange/request/request.ts';
 
 /** Requests for likelihoods, or for no more than one token, score a text; they don't ask for an answer. */
 const scoringFields = ['echo', 'logprobs', 'n_probs', 'prompt_logprobs'] as const;

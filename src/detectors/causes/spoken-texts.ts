@@ -2,9 +2,9 @@
  * The texts that somebody says to the model: of the user's messages and of instructions. What the model wrote itself,
  * what tools returned and what is no text is left out. Found once for all detectors.
  */
-import { isArray, isObject } from '../../exchange/body-reader.ts';
-import type { ChatRequest, Json, JsonPath } from '../../exchange/request.ts';
-import { instructs } from '../../exchange/system-text.ts';
+import { isArray, isObject } from '../../exchange/json/body-reader.ts';
+import type { ChatRequest, Json, JsonPath } from '../../exchange/request/request.ts';
+import { instructs } from '../../exchange/request/system-text.ts';
 import type { ContentText } from './content-texts.ts';
 
 const textTypes = new Set<unknown>([undefined, 'text', 'input_text']);

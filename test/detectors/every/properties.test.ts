@@ -8,8 +8,8 @@ import { detectors } from '../../../src/detectors/index.ts';
 import { runDetectors } from '../../../src/detectors/run.ts';
 import type { Exchange } from '../../../src/exchange/exchange.ts';
 import { severities, type Finding } from '../../../src/exchange/finding.ts';
-import { formatPath } from '../../../src/exchange/json-path.ts';
-import type { Json, JsonPath } from '../../../src/exchange/request.ts';
+import { formatPath } from '../../../src/exchange/json/json-path.ts';
+import type { Json, JsonPath } from '../../../src/exchange/request/request.ts';
 import { rewriteBody } from '../../../src/policies/rewrite.ts';
 import { exchanges } from '../../support/arbitrary-exchanges.ts';
 

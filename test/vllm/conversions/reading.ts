@@ -1,7 +1,7 @@
 // How the adapter's reading of one body is asked for, of a real engine, of a recording one, or of one that is played back.
 import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engines/engine.ts';
-import { readRequest } from '../../../src/exchange/request-reader.ts';
+import { readRequest } from '../../../src/exchange/request/request-reader.ts';
 import { ask, typed } from '../../engines/engine-under-test.ts';
 import type { ConversionCase } from './bodies.ts';
 

@@ -1,0 +1,36 @@
+/** Fields of other engines' clients that several engines read over; each adapter says on which of its routes. */
+import type { IgnoredField } from '../../exchange/model-facts.ts';
+import type { RouteKind } from '../../exchange/request/route.ts';
+
+/** Ways to switch thinking off that are not `chat_template_kwargs`. */
+export function thinkingSwitch(field: string, routes: readonly RouteKind[]): IgnoredField {
+  return {
+    name: field.replaceAll('_', '-'),
+    path: [field],
+    routes,
+    effect: 'thinking-off',
+    instead: 'Send chat_template_kwargs: {"enable_thinking": false} to switch thinking off.',
+  };
+}
+
+/** Ollama's way to ask for a larger context. @param flag of the engine, which sets it */
+export function contextOption(flag: string): IgnoredField {
+  return {
+    name: 'num-ctx',
+    path: ['options', 'num_ctx'],
+    routes: ['chat', 'completion', 'messages', 'responses'],
+    effect: 'context',
+    instead: `Whoever runs the engine sets the context, when it is started (${flag}).`,
+  };
+}
+
+/** vLLM's way to have a prompt cut. */
+export function truncation(routes: readonly RouteKind[]): IgnoredField {
+  return {
+    name: 'truncate-prompt-tokens',
+    path: ['truncate_prompt_tokens'],
+    routes,
+    effect: 'length',
+    instead: 'Cut the prompt before sending it: one that is too long is refused here, not cut.',
+  };
+}

@@ -1,0 +1,65 @@
+/** Model facts of a llama-server: what `/props` says of it, and what probing its other endpoints shows. */
+import type { ModelFacts } from '../../exchange/model-facts.ts';
+
+import type { AskContext } from '../engine.ts';
+import { probeFacts } from '../facts/facts-probe.ts';
+import { fingerprint, templateFacts } from '../fingerprint.ts';
+import { llamaIgnoredFields } from './ignored-fields.ts';
+import type { LlamaOracle } from './oracle.ts';
+import type { LlamaProps } from './props.ts';
+import { llamaTemplateOrigin } from './template-origin.ts';
+import { OracleFailure } from '../oracle/oracle-failure.ts';
+
+/** While it stays the same, facts hold. */
+export function signatureOf(props: LlamaProps): string {
+  const { mediaMarker, modelPath, build, template, bosText, eosText, contextTokens } = props;
+  return fingerprint(
+    JSON.stringify([mediaMarker, modelPath, build, template, bosText, eosText, contextTokens]),
+  );
+}
+
+/** @param routed the model to name in router mode */
+export async function probeLlama(
+  oracle: LlamaOracle,
+  props: LlamaProps,
+  routed: string | undefined,
+  context: AskContext,
+): Promise<ModelFacts> {
+  await oracle.checkSeparator(routed, context);
+  const input = { ...props, hidesBos: true };
+  const probed = await probeFacts(input, {
+    tokenizeMany: (texts) => oracle.tokenizeMany(texts, routed, context),
+    tokenizeOrdinary: (texts) => oracle.tokenizeMany(texts, routed, context, false),
+    tokenizePrompt: (text) => oracle.tokenizePrompt(text, routed, context),
+    controlTexts: (text) => oracle.controlTexts(text, routed, context),
+    render: async (body) => {
+      const named = routed === undefined ? body : { ...body, model: routed };
+      try {
+        return await oracle.render(JSON.stringify(named), routed !== undefined, context);
+      } catch (error) {
+        // The template may refuse a probe (raise_exception); that is a fact too.
+        if (error instanceof OracleFailure && refusals.includes(error.reason)) return undefined;
+        throw error;
+      }
+    },
+  });
+  const { addedPrefix, addedSuffix, ...rest } = probed;
+  return {
+    ...rest,
+    ...templateFacts(props.template),
+    ...llamaTemplateOrigin(props.template, probed),
+    modelName: routed ?? props.modelAlias,
+    identity: signatureOf(props),
+    engine: 'llama-server',
+    build: props.build,
+    modelPath: props.modelPath,
+    addedPrefix: { chat: addedPrefix, completion: addedPrefix },
+    addedSuffix: { chat: addedSuffix, completion: addedSuffix },
+    ignoredFields: llamaIgnoredFields,
+    contextTokens: props.contextTokens,
+    slots: props.slots,
+    mediaMarker: props.mediaMarker,
+  };
+}
+
+const refusals: readonly string[] = ['oracle-refused', 'oracle-error'];

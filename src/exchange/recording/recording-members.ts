@@ -1,0 +1,163 @@
+/**
+ * The shapes of a recording's members, one for each member of its types: a new fact about models needs a line here, or
+ * the compiler says so. An optional one may be missing in files from before it; a required one makes those unreadable.
+ */
+import { isArray } from '../json/body-reader.ts';
+import {
+  byMember,
+  flag,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  shape,
+  text,
+  wholeNumber,
+  type Shape,
+} from '../json/json-shape.ts';
+import {
+  ignoredEffects,
+  templateOrigins,
+  type AbsentMarker,
+  type IgnoredField,
+  type Marker,
+  type ModelFacts,
+  type RoleMarker,
+  type Tail,
+  type TemplateReading,
+} from '../model-facts.ts';
+import type { Edit } from '../edits.ts';
+import { referenceMakers, type Reference } from '../reference.ts';
+import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
+import { chatDialects, type Json } from '../request/request.ts';
+import { routeKinds, type Route } from '../request/route.ts';
+import { cutParts, unknownReasons, type AddedIds } from '../token-read.ts';
+
+type MembersOf<Type> = Readonly<Record<keyof Type, Shape>>;
+
+const ids = listOf(wholeNumber);
+const marker = object({
+  text,
+  id: wholeNumber,
+  kind: optional(oneOf(['control', 'user-defined'])),
+} satisfies MembersOf<Marker>);
+const absentMarker = object({ text, tokens: wholeNumber } satisfies MembersOf<AbsentMarker>);
+const tail = object({ text, ids } satisfies MembersOf<Tail>);
+const roleMarker = object({ role: text, opening: text } satisfies MembersOf<RoleMarker>);
+const ignoredField = object({
+  name: text,
+  path: listOf(text),
+  routes: listOf(oneOf(routeKinds)),
+  effect: oneOf(ignoredEffects),
+  instead: text,
+} satisfies MembersOf<IgnoredField>);
+const reading = object({
+  dropped: listOf(text),
+  droppedFields: listOf(text),
+  mergesInstructions: flag,
+  developerAsSystem: flag,
+  reasoningMembers: listOf(text),
+} satisfies MembersOf<TemplateReading>);
+const byRoute = object({ chat: ids, completion: ids } satisfies MembersOf<ModelFacts['addedPrefix']>);
+
+const modelFacts = object({
+  modelName: text,
+  identity: text,
+  engine: text,
+  build: text,
+  modelPath: text,
+  templateHash: text,
+  templateFirstLine: text,
+  templateOrigin: optional(oneOf(templateOrigins)),
+  templateWritesDate: flag,
+  bos: optional(marker),
+  templateWritesBos: optional(flag),
+  ordinaryBos: optional(marker),
+  eos: optional(marker),
+  addedPrefix: byRoute,
+  addedSuffix: byRoute,
+  markers: listOf(marker),
+  absentMarkers: optional(listOf(absentMarker)),
+  generationPrompt: optional(tail),
+  thinkTail: optional(tail),
+  roleMarkers: listOf(roleMarker),
+  turnEnds: optional(listOf(text)),
+  reading: optional(reading),
+  ignoredFields: optional(listOf(ignoredField)),
+  contextTokens: wholeNumber,
+  slots: wholeNumber,
+  cacheBlockTokens: optional(wholeNumber),
+  saltsCache: optional(flag),
+  unreadAttribution: optional(listOf(oneOf(chatDialects))),
+  mediaMarker: text,
+} satisfies MembersOf<ModelFacts>);
+
+const route = object({
+  kind: oneOf(routeKinds),
+  inspected: flag,
+  dialect: oneOf(['openai', 'native', 'anthropic', 'responses']),
+} satisfies MembersOf<Route>);
+
+const edit = object({ start: wholeNumber, end: wholeNumber, replacement: text } satisfies MembersOf<Edit>);
+
+const added = object({
+  ids,
+  by: oneOf(['request', 'route']),
+  field: optional(text),
+  without: optional(listOf(edit)),
+} satisfies MembersOf<AddedIds>);
+
+const prompt = byMember({
+  ids: object({
+    ids,
+    source: oneOf(['engine', 'client']),
+    text: optional(text),
+    segments: optional(listOf(listOf(wholeNumber))),
+    cut: optional(oneOf(cutParts)),
+    added: optional(added),
+  }),
+  pseudonyms: object({ pseudonyms: listOf(text) }),
+  unknown: object({ unknown: oneOf(unknownReasons), head: optional(ids) }),
+});
+
+const isIds = (value: Json | undefined): boolean => ids(value, '') === undefined;
+export const referenceShape = object({
+  by: oneOf(referenceMakers),
+  ids: shape(
+    'a list of token ids, or one such list per prompt',
+    (value) => isIds(value) || (isArray(value) && value.every(isIds)),
+  ),
+} satisfies MembersOf<Reference>);
+
+const date = shape(
+  'a date such as "2026-03-01T12:00:00.000Z"',
+  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+);
+
+const type = text;
+
+export const recordingHeader = object({
+  type,
+  version: wholeNumber,
+  writtenBy: text,
+} satisfies MembersOf<RecordingHeader>);
+
+export const recordedFacts = object({
+  type,
+  hash: text,
+  facts: modelFacts,
+} satisfies MembersOf<RecordedFacts>);
+
+export const recordedExchange = object({
+  type,
+  id: text,
+  date,
+  route,
+  build: text,
+  facts: text,
+  client: text,
+  session: optional(text),
+  body: optional(text),
+  reference: optional(referenceShape),
+  prompts: listOf(prompt),
+} satisfies MembersOf<RecordedExchange>);

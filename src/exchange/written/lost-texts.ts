@@ -1,0 +1,59 @@
+/** Which texts of a conversation are not in its prompt, whole or in part, and which stand there as code. */
+import type { PlacedText } from './placed-texts.ts';
+import type { MessageParts, TextPart, TextSort } from './prompt-parts.ts';
+import type { JsonPath } from '../request/request.ts';
+import type { Found } from './written-forms.ts';
+
+export interface LostText {
+  readonly sort: TextSort;
+  /** Index of its message. */
+  readonly message: number;
+  readonly path: JsonPath;
+  readonly member: string;
+  readonly role: string;
+  /** Runs of the text that are not there, in UTF-16 units; absent if none of it is there. */
+  readonly missing?: readonly Found[];
+  /** True if nothing else of its message is there. */
+  readonly alone: boolean;
+}
+
+export function lostTexts(messages: readonly MessageParts[], texts: readonly PlacedText[]): LostText[] {
+  const kept = new Set(texts.filter(({ state }) => state !== 'lost').map(({ message }) => message));
+  return texts.flatMap(({ part, message, state, missing }): LostText[] => {
+    if (state !== 'lost' && state !== 'cut') return [];
+    const { path, member } = part;
+    const sort = isReasoning(part, missing) ? 'reasoning' : part.sort;
+    const alone = !kept.has(message) && messages[message]?.calls.length === 0;
+    const role = messages[message]?.role ?? '';
+    const shift = (part.skipped ?? 0) + part.text.length - part.text.trimStart().length;
+    const runs = missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
+    return [{ sort, message, path, member, role, alone, ...(state === 'cut' && { missing: runs }) }];
+  });
+}
+
+const closingMarker = /^\s*(?:<\/[^<>\s]{1,40}>|<\|?[^<>\s]{1,40}\|?>|\[\/?[A-Z_]{2,40}\])/;
+const endsWithMarker = /(?:<\/[^<>\s]{1,40}>|<\|?[^<>\s]{1,40}\|?>|\[\/?[A-Z_]{2,40}\])\s*$/;
+
+/** True for an answer whose beginning alone is gone, up to the marker that ends reasoning. */
+function isReasoning({ sort, text }: TextPart, missing: readonly Found[]): boolean {
+  if (sort !== 'answer' && sort !== 'text-beside-calls') return false;
+  const given = text.trim();
+  const [run, ...others] = missing.length === 0 ? [{ start: 0, end: given.length }] : missing;
+  if (run?.start !== 0 || others.length > 0) return false;
+  return endsWithMarker.test(given.slice(0, run.end)) || closingMarker.test(given.slice(run.end));
+}
+
+/** What stands before a part's text where a list of parts was written out in Python or JSON. */
+const codeBefore = /['"]text['"]\s*:\s*['"]$/;
+
+export function isCode({ part, place }: PlacedText, rendered: string): boolean {
+  if (!part.listed || place === undefined || part.sort === 'tool-result') return false;
+  const before = rendered.slice(Math.max(0, place.start - 24 - part.text.length), place.start);
+  return codeBefore.test(before.slice(0, before.length - leadingSpace(part.text, before)));
+}
+
+/** White space at the text's beginning is there, too. */
+function leadingSpace(text: string, before: string): number {
+  const space = text.slice(0, text.length - text.trimStart().length);
+  return before.endsWith(space) ? space.length : 0;
+}

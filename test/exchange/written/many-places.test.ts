@@ -1,0 +1,44 @@
+// Many texts are found in one pass, each wherever it stands, and no more is read than was allowed.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { eachPlace } from '../../../src/exchange/written/many-places.ts';
+import { ReadingBudget } from '../../../src/exchange/written/reading-budget.ts';
+
+function places(text: string, needles: readonly string[], budget = new ReadingBudget(Infinity)): string[] {
+  const found: string[] = [];
+  eachPlace(text, needles, budget, (needle, at) => found.push(`${at} ${needle}`));
+  return found.toSorted();
+}
+
+/** As they are found one by one. */
+function placesOf(text: string, needle: string): string[] {
+  const found: string[] = [];
+  for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1))
+    found.push(`${at} ${needle}`);
+  return found;
+}
+
+describe('the places of many texts', () => {
+  it('are those that each of them has by itself', () => {
+    const piece = fc.constantFrom('a', 'b', 'ab', '漢', '\ud83d', 'abababab', 'baabbaab漢', 'ab'.repeat(20));
+    const texts = fc.array(piece, { minLength: 1, maxLength: 12 }).map((all) => all.join(''));
+    const gap = fc.constantFrom(0, 32_760, 40_000);
+    fc.assert(
+      fc.property(fc.uniqueArray(texts, { maxLength: 12 }), texts, gap, (needles, other, length) => {
+        const text = [other, ...needles].join('-'.repeat(length));
+        const expected = needles.flatMap((needle) => placesOf(text, needle));
+        assert.deepEqual(places(text, needles), expected.toSorted());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are not all told where texts that share a beginning would be compared again and again', () => {
+    const needles = Array.from({ length: 200 }, (_, index) => 'a'.repeat(1000 + index));
+    const text = 'a'.repeat(10_000);
+    const budget = new ReadingBudget(16 * text.length);
+    assert.ok(places(text, needles, budget).length < 200);
+    assert.equal(budget.isSpent, true);
+  });
+});
