@@ -15,6 +15,8 @@ interface Fault {
   readonly severity: Severity;
   readonly culprit: Culprit;
   readonly message: string;
+  /** Where nobody can be told to change anything yet. */
+  readonly advice?: string;
 }
 
 export const templateMissing: Detector = {
@@ -37,9 +39,9 @@ export const templateMissing: Detector = {
         fact: fault.cause,
         promptIndex: 0,
         ...placeOf(exchange, facts),
-        ...fault,
         advice:
           'Whoever serves the model must start the engine with the chat template that the model was trained on; the client is not the cause.',
+        ...fault,
       },
     ];
   },
@@ -103,19 +105,34 @@ function unknownMarkers(facts: ModelFacts): Fault | undefined {
 
 /** Undefined too if the model file says where to stop in a way that nothing can be read from. */
 function otherStop(facts: ModelFacts): Fault | undefined {
-  const { eos, turnEnds = [], roleMarkers } = facts;
-  const served = servedStart(facts).start ?? plainStart(facts);
+  const { eos, turnEnds = [], roleMarkers, templateName } = facts;
+  const { start } = servedStart(facts);
+  const served = start ?? plainStart(facts);
   if (eos === undefined || served === undefined) return undefined;
   const family = familiesAmong(tokensOf(facts)).find(({ ends }) => ends.includes(eos.text));
   const [opening] = family?.openings ?? [];
   const written = [...turnEnds, ...roleMarkers.map((marker) => marker.opening)];
   if (opening === undefined || written.some((text) => text.includes(eos.text))) return undefined;
-  if (family?.openings.some(({ start }) => start === served) === true) return undefined;
+  if (family?.openings.some((one) => one.start === served) === true) return undefined;
+  const fault = { cause: 'other-stop-token', severity: 'warning', culprit: 'template' } as const;
+  const beside = `it opens turns with ${served}, and the vocabulary has what opens the turns that end so (${opening.start})`;
+  const stops = `The model stops at ${eos.text}, which the chat template never writes: ${beside}`;
+  if (start !== undefined) return { ...fault, message: `${stops}.` };
+  if (templateName === undefined) return { ...fault, ...maybeTunedOnWords(stops) };
   return {
-    cause: 'other-stop-token',
-    severity: 'warning',
-    culprit: 'template',
-    message: `The model stops at ${eos.text}, which the chat template never writes: it opens turns with ${served}, and the vocabulary has what opens the turns that end so (${opening.start}).`,
+    ...fault,
+    culprit: 'engine',
+    message: `The engine was told to take a template of its own by name (${JSON.stringify(templateName)}), not the model's. ${stops}.`,
+  };
+}
+
+/** A tune keeps the vocabulary and the stop token of what it was made from, and the end may be taught outside the template. */
+function maybeTunedOnWords(stops: string): Pick<Fault, 'severity' | 'message' | 'advice'> {
+  return {
+    severity: 'info',
+    message: `${stops}. A model that was tuned on these words is served right; which one this is can't be told from outside.`,
+    advice:
+      'If the model was trained on the form that ends so, whoever serves it must start the engine with that template; if it was tuned on these words, nothing is wrong.',
   };
 }
 

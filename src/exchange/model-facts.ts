@@ -86,6 +86,11 @@ export interface ModelFacts {
   readonly templateFirstLine: string;
   /** Absent where the engine shows nothing that speaks against the model's own. */
   readonly templateOrigin?: TemplateOrigin;
+  /**
+   * The name of a template that the engine has built in, by which it was told to take that one; absent where the template
+   * is a text, whoever wrote it.
+   */
+  readonly templateName?: string;
   readonly templateWritesDate: boolean;
   readonly bos?: Marker;
   /** Whether a rendered conversation starts with BOS by the template's doing; absent if there is none, or not to be told. */

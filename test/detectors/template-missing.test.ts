@@ -55,6 +55,14 @@ testDetector(templateMissing, {
         served({ ...factsOf.qwen3, eos: { text: '<|endoftext|>', id: 151_643 } }, 'USER: ', 'ASSISTANT:'),
       ),
     },
+    {
+      name: 'plain words by name, of a model that has been trained on nothing else',
+      exchange: chat({ ...served(plain, 'USER: ', 'ASSISTANT:', '</s>'), templateName: 'vicuna' }),
+    },
+    {
+      name: "the model's own form by name",
+      exchange: chat({ ...chatMl(factsOf.qwen3), templateName: 'qwen' }),
+    },
     { name: 'ChatML that is the own template', exchange: chat(chatMl(factsOf.qwen3)) },
     ...[
       ['Alpaca', '### Instruction:\n', '### Response:\n'],
@@ -185,8 +193,30 @@ testDetector(templateMissing, {
           end,
         ),
       ),
-      findings: [{ cause: 'other-stop-token', severity: 'warning' as const }],
+      findings: [
+        {
+          cause: 'other-stop-token',
+          severity: 'info' as const,
+          culprit: 'template' as const,
+          message: `The model stops at <|im_end|>, which the chat template never writes: it opens turns with ${JSON.stringify(user.trim())}, and the vocabulary has what opens the turns that end so (<|im_start|>). A model that was tuned on these words is served right; which one this is can't be told from outside.`,
+          advice:
+            'If the model was trained on the form that ends so, whoever serves it must start the engine with that template; if it was tuned on these words, nothing is wrong.',
+        },
+      ],
     })),
+    {
+      name: 'plain words that the engine took by name, for a model that stops at the end of a ChatML turn',
+      exchange: chat({ ...served(factsOf.qwen3, 'USER: ', 'ASSISTANT:', '</s>'), templateName: 'vicuna' }),
+      findings: [
+        {
+          cause: 'other-stop-token',
+          severity: 'warning',
+          culprit: 'engine',
+          message:
+            'The engine was told to take a template of its own by name ("vicuna"), not the model\'s. The model stops at <|im_end|>, which the chat template never writes: it opens turns with "USER:", and the vocabulary has what opens the turns that end so (<|im_start|>).',
+        },
+      ],
+    },
     {
       name: 'the markers of one family, and the stop token of the other',
       exchange: chat(llama3Turns(bothFamilies)),

@@ -49,6 +49,21 @@ function field(name: string, effect: IgnoredEffect, ...path: readonly string[]):
   return { name, path, routes: ['chat', 'completion'], effect, instead: 'Leave it out.' };
 }
 
+/** A tune on Vicuna's words of a model that was trained on ChatML, or a ChatML model that is served by these words. */
+const wordsBesideMarkers: ModelFacts = {
+  ...noFacts,
+  eos: { text: '<|im_end|>', id: 151_645 },
+  markers: [
+    { text: '<|im_start|>', id: 151_644 },
+    { text: '<|im_end|>', id: 151_645 },
+  ],
+  generationPrompt: { text: 'ASSISTANT:', ids: [21_018] },
+  roleMarkers: [
+    { role: 'user', opening: 'USER: ' },
+    { role: 'assistant', opening: 'ASSISTANT: ' },
+  ],
+};
+
 /** Facts as probing finds them for real families; ids are the families' own. */
 export const factsOf = {
   gemma3: {
@@ -149,6 +164,10 @@ export const factsOf = {
       { role: 'assistant', opening: 'Assistant: ' },
     ],
   },
+  /** Turns of plain words, served to a vocabulary that has what opens turns and stops where they end. */
+  wordsBesideMarkers,
+  /** The same, as the engine has it built in under a name. */
+  wordsByName: { ...wordsBesideMarkers, templateName: 'vicuna' },
   /** The two different preamble tokens of GLM; the vocabulary names no BOS. */
   glm: {
     ...noFacts,

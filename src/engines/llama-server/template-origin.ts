@@ -22,11 +22,12 @@ const templateName = /^[\w.-]{1,40}$/;
 export function llamaTemplateOrigin(
   template: string,
   { roleMarkers, generationPrompt }: Pick<ProbedFacts, 'roleMarkers' | 'generationPrompt'>,
-): Pick<ModelFacts, 'templateOrigin'> {
+): Pick<ModelFacts, 'templateOrigin' | 'templateName'> {
   if (withoutSpace(template) === withoutSpace(builtIn)) return { templateOrigin: 'default' };
   // With --no-jinja a name stands for a template that the engine has built in, and conversations are rendered by that.
   const rendersNothing = roleMarkers.length === 0 && generationPrompt === undefined;
-  return templateName.test(template) && rendersNothing ? { templateOrigin: 'name' } : {};
+  if (!templateName.test(template)) return {};
+  return rendersNothing ? { templateOrigin: 'name' } : { templateName: template };
 }
 
 /** Builds have indented it in different ways. */

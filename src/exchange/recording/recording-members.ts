@@ -69,6 +69,7 @@ const modelFacts = object({
   templateHash: text,
   templateFirstLine: text,
   templateOrigin: optional(oneOf(templateOrigins)),
+  templateName: optional(text),
   templateWritesDate: flag,
   bos: optional(marker),
   templateWritesBos: optional(flag),
