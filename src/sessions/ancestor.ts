@@ -156,12 +156,49 @@ function isBranch(ancestor: RequestDigest, prompt: RequestDigest, run: number, k
  */
 function survives(ancestor: RequestDigest, prompt: RequestDigest, run: number, keyed: boolean): boolean {
   if (!keyed && prompt.messages.length <= ancestor.messages.length) return false;
-  const rest = new Map(prompt.messages.slice(run).map(({ value }, index) => [value, run + index]));
-  return ancestor.messages.some(({ value }, index) => {
-    if (index < run) return false;
-    const place = rest.get(value);
-    if (place === undefined) return false;
-    if (keyed && ancestor.roles[index] !== 'user') return true;
-    return index === ancestor.messages.length - 1 && place < prompt.messages.length - 1;
-  });
+  const before = valuesFrom(ancestor, run);
+  const after = valuesFrom(prompt, run);
+  const places = placesOfSingles(before, after);
+  const isTelling = (value: string, index: number): boolean =>
+    ancestor.roles[run + index] !== 'user' && places.has(value);
+  return (keyed && before.some(isTelling)) || newestSurvives(before, after, places);
+}
+
+/**
+ * True if the newest message is there with something after it. Of what is said more than once ("continue", a result
+ * "ok") one looks like the other: then all from the last message that is there once must follow one another as they did,
+ * or nothing but the changed message may differ.
+ */
+function newestSurvives(
+  before: readonly string[],
+  after: readonly string[],
+  places: ReadonlyMap<string, number>,
+): boolean {
+  const single = before.findLastIndex((value) => places.has(value));
+  const place = places.get(before[single] ?? '');
+  const followsAt = (start: number, from: number): boolean =>
+    from + before.length - start < after.length &&
+    before.slice(start).every((value, index) => after[from + index] === value);
+  return (place !== undefined && followsAt(single, place)) || followsAt(1, 1);
+}
+
+function valuesFrom({ messages }: RequestDigest, start: number): string[] {
+  return messages.slice(start).map(({ value }) => value);
+}
+
+/** Where messages are in `after` that are once in it and once in `before`. */
+function placesOfSingles(before: readonly string[], after: readonly string[]): ReadonlyMap<string, number> {
+  const earlier = singlesOf(before);
+  return new Map([...singlesOf(after)].filter(([value]) => earlier.has(value)));
+}
+
+function singlesOf(values: readonly string[]): ReadonlyMap<string, number> {
+  const singles = new Map<string, number>();
+  const repeated = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (singles.has(value)) repeated.add(value);
+    singles.set(value, index);
+  }
+  for (const value of repeated) singles.delete(value);
+  return singles;
 }
