@@ -47,7 +47,7 @@ export async function tokenizeSegments(
     const ids = await tokenize(group.join(''));
     if (group.length === 1) return [ids];
     // Copies: what is remembered of one segment must not hold the whole answer.
-    const parts = cutIdsAtMarkers(ids, markers.textById).map((part) => part.slice());
+    const parts = cutIdsAtMarkers(ids, markers.ids).map((part) => part.slice());
     const asExpected =
       parts.length === group.length &&
       parts.every((part, at) => {

@@ -90,7 +90,9 @@ function keyOf(scope: string, ids: Uint32Array): string {
 }
 
 function same(a: Uint32Array, b: Uint32Array): boolean {
-  return a.length === b.length && a.every((id, index) => b[index] === id);
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
+  return true;
 }
 
 function joined(parts: readonly Uint32Array[]): Uint32Array {

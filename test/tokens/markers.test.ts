@@ -74,6 +74,25 @@ describe('cutAtMarkers', () => {
   });
 });
 
+describe('the ids of markers', () => {
+  for (const highest of [151_645, 2 ** 40]) {
+    it(`are told from others, up to ${highest}`, () => {
+      const { ids } = compileMarkers([
+        { text: '<a>', id: 0 },
+        { text: '<b>', id: highest },
+      ]);
+      assert.deepEqual(
+        [0, 1, highest - 1, highest, highest + 1].map((id) => ids.has(id)),
+        [true, false, false, true, false],
+      );
+    });
+  }
+
+  it('are none where there is no marker', () => {
+    assert.ok(!compileMarkers([]).ids.has(0));
+  });
+});
+
 describe('leadingMarkerIds', () => {
   it('ends at the first character that belongs to no marker', () => {
     assert.deepEqual(leadingMarkerIds('<|im_start|><|im_start|> <|im_end|>', chatMl), [10, 10]);

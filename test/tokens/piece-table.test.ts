@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { compileMarkers } from '../../src/tokens/markers.ts';
 import { PieceTable } from '../../src/tokens/piece-table.ts';
 import {
   alphabetProbe,
@@ -73,7 +74,7 @@ for (const alphabet of ['byte-level', 'metaspace'] as const) {
           const idOf = new Map<string, number>();
           for (const text of texts) {
             const ids = idsOf(table, cutters[alphabet](text, cuts), idOf);
-            assert.equal(table.read(ids, 0, new Map())?.text, text);
+            assert.equal(table.read(ids, 0, compileMarkers([]))?.text, text);
           }
         }),
       );
@@ -116,9 +117,9 @@ describe('a prompt’s pieces', () => {
   const table = new PieceTable('byte-level');
   table.learn(Uint32Array.of(1, 2, 3), ['<|u|>', 'Hi', asBytes(Buffer.from('🙂').subarray(0, 2))]);
   table.learn(Uint32Array.of(4, 5), [asBytes(Buffer.from('🙂').subarray(2)), undefined]);
-  const markers = new Map([
-    [1, '<|u|>'],
-    [9, '<|a|>'],
+  const markers = compileMarkers([
+    { id: 1, text: '<|u|>' },
+    { id: 9, text: '<|a|>' },
   ]);
 
   it('are cut where markers begin, in units of the text', () => {
@@ -145,5 +146,26 @@ describe('a prompt’s pieces', () => {
   it('are not learnt from an entry that a tokenizer could not decode', () => {
     table.learn(Uint32Array.of(8), ['a\uFFFD']);
     assert.equal(table.read(Uint32Array.of(8), 0, markers), undefined);
+  });
+
+  it('are kept of as many as a vocabulary has', () => {
+    const ids = Uint32Array.from({ length: 40_000 }, (_, index) => 10 + 3 * index);
+    const large = new PieceTable('byte-level');
+    large.learn(
+      ids,
+      Array.from(ids, (id) => `Ġ${id}`),
+    );
+    assert.equal(large.read(ids, 0, markers)?.text, Array.from(ids, (id) => ` ${id}`).join(''));
+  });
+
+  it('are not learnt of an id that no vocabulary has', () => {
+    const ids = Uint32Array.of(2 ** 32 - 1);
+    table.learn(ids, ['Hi']);
+    assert.equal(table.read(ids, 0, markers), undefined);
+    assert.ok(!table.isNew(2 ** 32 - 1), 'so that nobody asks for it again and again');
+  });
+
+  it('that are no whole characters end where a marker begins', () => {
+    assert.deepEqual(table.read(Uint32Array.of(3, 1, 4), 0, markers)?.text, '\uFFFD<|u|>\uFFFD\uFFFD');
   });
 });

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../exchange/request/request.ts';
 import { Abbreviations } from '../../tokens/abbreviations.ts';
 import { keyedDigest } from '../../tokens/digest.ts';
 
-import { abbreviateChat, isAbbreviable, type AbbreviatedChat } from '../abbreviated-chat.ts';
+import { abbreviableWithout, abbreviateChat, type AbbreviatedChat } from '../abbreviated-chat.ts';
 import { exactJson } from '../exact-json.ts';
 import type { KnownModel } from '../model-registry.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
@@ -104,7 +104,7 @@ export class VllmChatMemory {
     if (!read.readable) return undefined;
     const { json, write } = exactJson(buffer, read.json);
     if (otherwise.some((field) => Boolean(json[field] ?? false))) return undefined;
-    const wordFor = this.#wordsFor([...model.markers.idByText.keys()]);
+    const wordFor = this.#wordsFor(abbreviableWithout([...model.markers.idByText.keys()]));
     return {
       ...questions,
       model,
@@ -122,7 +122,7 @@ export class VllmChatMemory {
     try {
       const short = await reading.askAbbreviated(reading.write(chat));
       const { facts } = reading.model;
-      return this.#abbreviations.expand(facts.identity, reading.model.markers.textById, short, words.length);
+      return this.#abbreviations.expand(facts.identity, reading.model.markers.ids, short, words.length);
     } catch (error) {
       // The engine itself says what is wrong with the body as it is.
       if (error instanceof OracleFailure && error.reason === 'oracle-refused') return undefined;
@@ -137,7 +137,7 @@ export class VllmChatMemory {
     const abbreviated = await reading.askBeside(reading.write(chat));
     const { facts } = reading.model;
     const pair = { whole, abbreviated };
-    const learning = this.#abbreviations.learn(facts.identity, reading.model.markers.textById, pair, words);
+    const learning = this.#abbreviations.learn(facts.identity, reading.model.markers.ids, pair, words);
     if (learning === 'contradicts') reading.onMismatch(reading.model);
   }
 
@@ -148,11 +148,11 @@ export class VllmChatMemory {
   }
 
   /** Looks at each text once per request; undefined for one that is not abbreviated. */
-  #wordsFor(markers: readonly string[]): (text: string) => string | undefined {
+  #wordsFor(isAbbreviable: (text: string) => boolean): (text: string) => string | undefined {
     const words = new Map<string, string | undefined>();
     return (text) => {
       if (words.has(text)) return words.get(text);
-      if (!isAbbreviable(text, markers)) {
+      if (!isAbbreviable(text)) {
         words.set(text, undefined);
         return undefined;
       }

@@ -18,7 +18,7 @@ import type { VllmOracle, VllmTokens } from './oracle.ts';
 
 type ReadText = Pick<KnownTokens, 'text' | 'segments'>;
 
-/** Each holds a vocabulary at most, some 15 MB of it. */
+/** Each holds a vocabulary at most, some 3 MB of it. */
 const mostTables = 4;
 
 export class VllmChatTexts {
@@ -52,18 +52,19 @@ export class VllmChatTexts {
     const table = await this.#tableOf(model, context);
     if (table === undefined) return {};
     const read =
-      table.read(ids, prefixLength, model.markers.textById) ??
+      table.read(ids, prefixLength, model.markers) ??
       (await this.#readAsked(model, ids, prefixLength, table, context));
     if (read === undefined) return {};
     const { text, segments } = read;
+    const keyOf = (start: number, end: number | undefined): string =>
+      keyedDigest(this.#digestKey, 'piece-text', text.slice(start, end));
     return {
       text,
       segments: segments.map(({ tokenStart, textStart }, index) => ({
-        key: keyedDigest(
-          this.#digestKey,
-          'piece-text',
-          text.slice(textStart, segments[index + 1]?.textStart),
-        ),
+        // Digested only where somebody asks: turns of a chat are told apart by its messages.
+        get key() {
+          return keyOf(textStart, segments[index + 1]?.textStart);
+        },
         tokenStart,
         textStart,
       })),
@@ -81,7 +82,7 @@ export class VllmChatTexts {
     const { markers } = model;
     if (!ids.some((id) => isUnseen(id, markers, table))) return undefined;
     await this.#ask(model, ids, table, context);
-    return table.read(ids, prefixLength, markers.textById);
+    return table.read(ids, prefixLength, markers);
   }
 
   /** For ids that came without entries: the text that the engine itself makes of them has the same ones. */
@@ -122,11 +123,11 @@ async function orNothing<Answer>(ask: () => Promise<Answer>): Promise<Answer | u
 
 /** Whole segments, for an id among others is not tokenized as it is alone. */
 function unseenSegments(markers: MarkerPattern, ids: Uint32Array, table: PieceTable): number[] {
-  return cutIdsAtMarkers(ids, markers.textById)
+  return cutIdsAtMarkers(ids, markers.ids)
     .filter((segment) => segment.some((id) => isUnseen(id, markers, table)))
     .flatMap((segment) => [...segment]);
 }
 
-function isUnseen(id: number, { textById }: MarkerPattern, table: PieceTable): boolean {
-  return !textById.has(id) && table.isNew(id);
+function isUnseen(id: number, { ids }: MarkerPattern, table: PieceTable): boolean {
+  return !ids.has(id) && table.isNew(id);
 }

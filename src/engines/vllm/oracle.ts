@@ -205,7 +205,8 @@ export function readTokens(answer: Json): VllmTokens | undefined {
   const ids = numbers(tokens);
   if (typeof contextTokens !== 'number' || ids === undefined || told !== ids.length) return undefined;
   return {
-    ids: Uint32Array.from(ids),
+    // An array is copied in one go; `from` would ask it for one id after the other.
+    ids: new Uint32Array(ids),
     contextTokens: count(contextTokens),
     ...(isArray(entries) &&
       entries.length === ids.length && {
