@@ -45,6 +45,7 @@ export class OracleClient {
   readonly #options: OracleClientOptions;
   readonly #breaker: CircuitBreaker;
   #running = 0;
+  #connections = 0;
   readonly #queue: (() => void)[] = [];
 
   constructor(options: OracleClientOptions) {
@@ -63,6 +64,12 @@ export class OracleClient {
         ...(options.tls.ca === undefined ? {} : { ca: options.tls.ca }),
         ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }),
       },
+    });
+    this.#agent.on('connect', () => {
+      this.#connections += 1;
+    });
+    this.#agent.on('disconnect', () => {
+      this.#connections -= 1;
     });
   }
 
@@ -99,9 +106,14 @@ export class OracleClient {
     this.#breaker.note(undefined);
   }
 
-  /** Calls back when a connection to the engine ends, as all do when it does: what answers next may be another. */
+  /**
+   * Calls back when a connection to the engine ends, as all do when it does: what answers next may be another. Not for one
+   * that we ended ourselves while others stand, for these would have ended with the engine.
+   */
   onDisconnect(listener: () => void): void {
-    this.#agent.on('disconnect', listener);
+    this.#agent.on('disconnect', (_origin, _targets, error) => {
+      if (this.#connections === 0 || !isOurEnd(error)) listener();
+    });
   }
 
   async close(): Promise<void> {
@@ -180,6 +192,13 @@ function isStaleSocket(error: unknown): boolean {
     error instanceof errors.SocketError ||
     (error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
   );
+}
+
+/** undici's words where it closes a connection that is not needed any more, or whose answer nobody waits for. */
+const ourEnds: readonly string[] = ['socket idle timeout', 'aborted'];
+
+function isOurEnd(error: Error): boolean {
+  return error instanceof errors.InformationalError && ourEnds.includes(error.message);
 }
 
 function reasonOf(error: unknown): UnknownReason {

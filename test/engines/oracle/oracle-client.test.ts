@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 
 import { OracleClient, type OracleClientOptions } from '../../../src/engines/oracle/oracle-client.ts';
@@ -65,6 +65,37 @@ describe('OracleClient', () => {
       assert.equal(answer.reason, reason);
     });
   }
+
+  it('tells that a connection ended, but not of one that it ended itself while another stands', async () => {
+    const held: (() => void)[] = [];
+    const { client, server } = await clientOf((request, response) => {
+      if (request.url === '/held') held.push(() => response.end('{}'));
+      // Of which undici leaves a second, against races.
+      else response.setHeader('keep-alive', 'timeout=3').end('{}');
+    });
+    let told = 0;
+    client.onDisconnect(() => (told += 1));
+    const standing = client.ask({ ...props, path: '/held' });
+    await once(server, 'request');
+
+    const idle = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+    await client.ask(props);
+    await idle;
+    assert.equal(told, 0, 'it was idle');
+
+    const leaving = new AbortController();
+    const left = client.ask({ ...props, path: '/held', signal: leaving.signal });
+    await once(server, 'request');
+    leaving.abort();
+    await left;
+    assert.equal(told, 0, 'nobody waited for its answer');
+
+    held[0]?.();
+    await standing;
+    server.closeAllConnections();
+    await client.ask(props);
+    assert.equal(told, 1, 'the engine ended it');
+  });
 
   it('gives up at its deadline, and the engine sees the connection close', async () => {
     const closing: Promise<unknown>[] = [];
