@@ -6,10 +6,12 @@ import type { Config } from './config/schema.ts';
 import type { Credentials, Engine } from './engines/engine.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { IncomingRequest, Inspection, Inspector } from './exchange/inspection.ts';
+import type { Reply } from './exchange/reply/reply.ts';
 import type { Meter } from './metrics/meter-type.ts';
 import { ExchangeInspection } from './pipeline/exchange-inspection.ts';
 import type { Judge } from './pipeline/judge.ts';
 import type { SessionMemory } from './pipeline/session-memory.ts';
+import { settle } from './pipeline/settle.ts';
 import { runStages, type StageDependencies } from './pipeline/stages.ts';
 import { identifyClient } from './sessions/identity.ts';
 
@@ -24,6 +26,8 @@ export interface PipelineParts {
   /** Random per process. */
   readonly digestKey: Uint8Array;
   readonly onFailure: (error: unknown, exchange: Exchange) => void;
+  /** Told of each exchange once all is known of it, ids that nothing may print among it. */
+  readonly onSettled?: (exchange: Exchange) => void;
 }
 
 export function createInspector(parts: PipelineParts): Inspector {
@@ -33,15 +37,25 @@ export function createInspector(parts: PipelineParts): Inspector {
   };
 }
 
-/**
- * Steps 3–8 and 12 for a request that goes nowhere: the exchange as it would stand before it is forwarded. Its turn is
- * remembered as if the engine had begun to answer, so that the next request of its session is compared with it.
- */
+/** Steps 3–8 for a request that goes nowhere: the exchange as it would stand before it is forwarded. */
 export async function inspectUnforwarded(incoming: IncomingRequest, parts: PipelineParts): Promise<Exchange> {
   const { exchange, inspection } = openInspection(incoming, parts);
   await inspection.verdict;
-  await parts.memory.remember(exchange);
   return exchange;
+}
+
+/**
+ * Step 12 for it. Without a reply its turn is remembered as if the engine had begun to answer, so that the next request
+ * of its session is compared with it.
+ */
+export async function settleUnforwarded(
+  exchange: Exchange,
+  reply: Reply | undefined,
+  parts: PipelineParts,
+): Promise<void> {
+  if (reply === undefined) return parts.memory.remember(exchange);
+  exchange.reply = reply;
+  return settle({ ...parts, config: parts.config() }, exchange);
 }
 
 function openInspection(

@@ -12,6 +12,7 @@ import { ownCredentials } from './config/effective.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { packageVersion } from './config/version.ts';
 import { connectEngine } from './engines/connect.ts';
+import type { Exchange } from './exchange/exchange.ts';
 import type { FindingRecord } from './exchange/finding-record.ts';
 import { createFindingLog } from './log/finding-log.ts';
 import type { Logger } from './log/logger.ts';
@@ -47,6 +48,8 @@ export interface ServerOptions {
   readonly cwd: string;
   /** Told of each finding when it is published, for whoever shows it elsewhere than in the log and on the admin port. */
   readonly onFinding?: (record: FindingRecord) => void;
+  /** Told of each exchange when it is over, for whoever keeps it; it holds ids and text. */
+  readonly onSettled?: (exchange: Exchange) => void;
 }
 
 const housekeepingMs = 1000;
@@ -59,7 +62,7 @@ const breakerMessages: Readonly<Record<BreakerState, string>> = {
 
 /** @throws the system's error if a listener can't be opened; Error if the configuration names no upstream. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { logger, cwd, onFinding } = options;
+  const { logger, cwd, onFinding, onSettled } = options;
   let loaded = options.loaded;
   const config = (): LoadedConfig['config'] => loaded.config;
   const { upstream: upstreamConfig, listen, admin: adminConfig, sessions, limits } = config();
@@ -163,6 +166,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     meter,
     digestKey,
     onFailure,
+    ...(onSettled && { onSettled }),
   });
 
   const proxy = await createProxy({

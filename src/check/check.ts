@@ -5,6 +5,7 @@
 import type { ServedModel } from '../engines/engine.ts';
 import type { IncomingRequest } from '../exchange/inspection.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
+import type { RecordedReply } from '../exchange/recording/recorded-reply.ts';
 import type { RecordingEntry } from '../exchange/recording/recording.ts';
 import { recordExchange } from '../exchange/recording/recording-writer.ts';
 import type { RequestKind } from '../exchange/request/request-reader.ts';
@@ -15,7 +16,7 @@ import type { CheckInput } from './input.ts';
 import { compareReadings } from './moved.ts';
 import type { AskedEngine, CheckOptions } from './options.ts';
 import { RecordedEngine } from './recorded-engine.ts';
-import type { CheckResult, Reading } from './result.ts';
+import type { CheckResult, LackingReply, Reading } from './result.ts';
 import { UnforwardedPipeline, type Judged } from './unforwarded.ts';
 
 export interface CheckRun {
@@ -85,6 +86,8 @@ async function judgeToday(
 /** What is held of the prompts' own time, and the facts of that time; undefined for a request, which has no past. */
 interface Frozen extends FrozenTrace {
   readonly route: Route;
+  /** What was recorded of the engine's answer. */
+  readonly reply?: RecordedReply;
 }
 
 async function freeze(
@@ -94,7 +97,8 @@ async function freeze(
 ): Promise<Frozen | undefined> {
   if (input.form === 'recorded') {
     const { exchange, facts } = input.entry;
-    return { prompts: exchange.prompts, facts, route: exchange.route };
+    const { prompts, route, reply } = exchange;
+    return { prompts, facts, route, ...(reply && { reply }) };
   }
   const facts = today?.exchange.facts;
   if (input.form === 'request' || today === undefined || asked === undefined || facts === undefined) {
@@ -105,13 +109,13 @@ async function freeze(
 
 async function judgeThen(
   input: CheckInput,
-  { prompts, facts, route }: Frozen,
+  { prompts, facts, route, reply }: Frozen,
   past: PastEngines,
   pipeline: UnforwardedPipeline,
 ): Promise<Judged> {
   const engine = past.of(facts);
   engine.hold(input.request.body, prompts);
-  return pipeline.judge(incomingOf(input, route, sessionOf(input, undefined)), engine);
+  return pipeline.judge(incomingOf(input, route, sessionOf(input, undefined)), engine, reply);
 }
 
 /** One engine per set of facts: what an engine was at one time. */
@@ -166,16 +170,17 @@ async function resultOf(
     form,
     route: kind,
     ...(isRecorded && { recordedAt: input.entry.exchange.date }),
-    ...(then && { then: readingOf(then) }),
-    ...(now && { now: readingOf(now) }),
+    ...(then && { then: readingOf(then, 'not-recorded') }),
+    ...(now && { now: readingOf(now, 'not-generated') }),
     ...(compared && { moved: compared.moved }),
     // A trace holds no facts of its own that could have changed.
     ...(isRecorded && compared && { factsChanged: compared.factsChanged }),
   };
 }
 
-function readingOf({ exchange, findings }: Judged): Reading {
-  const { modelName, facts, prompts, inspection, skipped } = exchange;
+/** @param lacking why there is no reply, if there is none */
+function readingOf({ exchange, findings, skipped, reply }: Judged, lacking: LackingReply): Reading {
+  const { modelName, facts, prompts, inspection } = exchange;
   return {
     model: modelName,
     build: facts?.build ?? '',
@@ -184,5 +189,6 @@ function readingOf({ exchange, findings }: Judged): Reading {
     ...(inspection.result === 'unknown' && { unknown: inspection.reason }),
     findings,
     skipped,
+    reply: reply ?? { unknown: lacking },
   };
 }

@@ -51,7 +51,7 @@ export class RecordedEngine implements Engine {
   }
 
   replyReader(): ReplyReader {
-    throw new Error('a recorded exchange is judged before its reply');
+    throw new Error('a recorded exchange is judged by what was read of its reply, and has none to be read');
   }
 
   /** What was not asked then can't be asked now. */

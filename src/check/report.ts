@@ -24,7 +24,7 @@ export function reportResult(result: CheckResult, paint: Paint): string {
   const lacking = [result.then, result.now].flatMap((reading) => reading?.unknown ?? []);
   if (findings.length === 0 && moved.length === 0 && lacking.length === 0) return '';
   const isDated = result.then !== undefined;
-  const groups = (['both', 'then', 'now'] as const).flatMap((when) => {
+  const groups = (['both', 'then', 'now', 'reply'] as const).flatMap((when) => {
     const reports = findings
       .filter((dated) => dated.when === when)
       .map(({ finding }) => reportFinding(finding, { paint }));
@@ -41,6 +41,7 @@ export function reportResult(result: CheckResult, paint: Paint): string {
 }
 
 function headingOf(when: DatedFinding['when'], { now }: CheckResult): string {
+  if (when === 'reply') return 'wrong in the reply then';
   if (when === 'both') return 'wrong then and today';
   if (when === 'now') return 'wrong today, not then';
   return now === undefined ? 'wrong then' : 'wrong then, not today';
@@ -96,7 +97,8 @@ function changesIn(facts: readonly string[]): string {
 
 /** One line: how many requests, and what became of them. */
 export function summaryLine(results: readonly CheckResult[]): string {
-  const { requests, clean, errors, warnings, notes, moved, unknown }: CheckSummary = summarise(results);
+  const summary: CheckSummary = summarise(results);
+  const { requests, clean, errors, warnings, notes, moved, unknown, repliesNotRecorded } = summary;
   const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const parts = [
     `${clean} clean`,
@@ -105,6 +107,9 @@ export function summaryLine(results: readonly CheckResult[]): string {
     counted(notes, 'note'),
     ...(results.some((result) => result.moved !== undefined) ? [`${moved} moved since`] : []),
     ...(unknown > 0 ? [`${unknown} not known`] : []),
+    ...(repliesNotRecorded > 0
+      ? [`${repliesNotRecorded} ${repliesNotRecorded === 1 ? 'reply' : 'replies'} not recorded`]
+      : []),
   ];
   return `${counted(requests, 'request')}: ${parts.join(', ')}\n`;
 }

@@ -18,8 +18,17 @@ export interface Reading {
   readonly unknown?: UnknownReason;
   readonly findings: readonly FindingRecord[];
   /** Kinds that could not be judged, and why. */
-  readonly skipped: readonly { readonly kind: FindingKind; readonly reason: UnknownReason }[];
+  readonly skipped: Skipped;
+  /** What the engine's answer shows; why nothing can be said of it, if there is none to judge. */
+  readonly reply:
+    | { readonly findings: readonly FindingRecord[]; readonly skipped: Skipped }
+    | { readonly unknown: LackingReply };
 }
+
+type Skipped = readonly { readonly kind: FindingKind; readonly reason: UnknownReason }[];
+
+/** A check generates nothing, and not every recording was made where answers are seen. */
+export type LackingReply = 'not-generated' | 'not-recorded';
 
 /** A difference with the tokens around it on either side. */
 export interface ShownMovement extends Movement {
@@ -52,6 +61,8 @@ export interface CheckSummary {
   readonly notes: number;
   readonly moved: number;
   readonly unknown: number;
+  /** Recorded exchanges of whose reply the recording holds nothing; they may be clean for all that is known. */
+  readonly repliesNotRecorded: number;
 }
 
 /** A prompt that has moved has other ids than it was tested with; nothing says that they are worse. */
@@ -60,7 +71,8 @@ export const movedSeverity: Severity = 'warning';
 /** Findings of a result, each once, with when it holds. */
 export interface DatedFinding {
   readonly finding: FindingRecord;
-  readonly when: 'then' | 'now' | 'both';
+  /** `reply`: in the engine's answer then; today there is none. */
+  readonly when: 'then' | 'now' | 'both' | 'reply';
 }
 
 export function datedFindings({ then, now }: CheckResult): readonly DatedFinding[] {
@@ -76,7 +88,12 @@ export function datedFindings({ then, now }: CheckResult): readonly DatedFinding
     ...todays
       .filter((finding) => !frozenKeys.has(keyOf(finding)))
       .map((finding) => ({ finding, when: 'now' as const })),
+    ...replyFindings(then).map((finding) => ({ finding, when: 'reply' as const })),
   ];
+}
+
+function replyFindings(then: Reading | undefined): readonly FindingRecord[] {
+  return then !== undefined && 'findings' in then.reply ? then.reply.findings : [];
 }
 
 /** What makes two findings the same fact, whichever reading they are from. */
@@ -105,6 +122,9 @@ export function summarise(results: readonly CheckResult[]): CheckSummary {
     notes: counted('info'),
     moved: moved.length,
     unknown: results.filter(isUnknown).length,
+    repliesNotRecorded: results.filter(
+      ({ form, then }) => form === 'recorded' && then !== undefined && 'unknown' in then.reply,
+    ).length,
   };
 }
 

@@ -7,9 +7,10 @@ import type { Engine } from '../engines/engine.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { FindingRecord } from '../exchange/finding-record.ts';
 import type { IncomingRequest } from '../exchange/inspection.ts';
+import type { Reply } from '../exchange/reply/reply.ts';
 import { readRequest } from '../exchange/request/request-reader.ts';
 import { createMetrics } from '../metrics/meter.ts';
-import { inspectUnforwarded, type PipelineParts } from '../pipeline.ts';
+import { inspectUnforwarded, settleUnforwarded, type PipelineParts } from '../pipeline.ts';
 import { FindingPublisher } from '../pipeline/finding-publisher.ts';
 import { Judge } from '../pipeline/judge.ts';
 import { SessionMemory } from '../pipeline/session-memory.ts';
@@ -24,10 +25,16 @@ export interface UnforwardedSettings {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** An exchange as it would stand before it is forwarded, with its findings as they leave the process. */
-export interface Judged {
-  readonly exchange: Exchange;
+/** What detectors said, as it leaves the process, and which of them could not be asked. */
+export interface Judgement {
   readonly findings: readonly FindingRecord[];
+  readonly skipped: Exchange['skipped'];
+}
+
+/** An exchange as it would stand before it is forwarded, and what its reply shows, if there is one. */
+export interface Judged extends Judgement {
+  readonly exchange: Exchange;
+  readonly reply?: Judgement;
 }
 
 const dayMs = 86_400_000;
@@ -64,13 +71,21 @@ export class UnforwardedPipeline {
     });
   }
 
-  async judge(incoming: IncomingRequest, engine: Engine): Promise<Judged> {
+  /** @param reply what is known of the engine's answer; undefined if there is none, or nobody kept it */
+  async judge(incoming: IncomingRequest, engine: Engine, reply?: Reply): Promise<Judged> {
     const { parts, publisher } = this.#parts.get(engine) ?? this.#open(engine);
     const isHeld = incoming.body.length <= this.#config.limits.requestBytes;
     const request = isHeld ? incoming : { ...incoming, body: 'body-too-large' as const };
     const exchange = await inspectUnforwarded(request, parts);
+    const judgement = await this.#judgement(exchange, publisher);
+    await settleUnforwarded(exchange, reply, parts);
+    if (reply === undefined) return { exchange, ...judgement };
+    return { exchange, ...judgement, reply: await this.#judgement(exchange, publisher) };
+  }
+
+  async #judgement({ skipped }: Exchange, publisher: FindingPublisher): Promise<Judgement> {
     await publisher.told();
-    return { exchange, findings: this.#told.splice(0) };
+    return { findings: this.#told.splice(0), skipped };
   }
 
   #open(engine: Engine): { readonly parts: PipelineParts; readonly publisher: FindingPublisher } {

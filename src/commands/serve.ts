@@ -2,17 +2,27 @@
 import { formatConfigError } from '../config/config-error.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { reloadConfig } from '../config/reload.ts';
+import { packageVersion } from '../config/version.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import { createLogger, type Logger } from '../log/logger.ts';
 import type { RunningServer } from '../server.ts';
+import { recordProblem } from './check-files.ts';
 import { configOptions, configSources, exitCodes, type Command, type CommandContext } from './command.ts';
 import { reportErrors } from './config.ts';
 import { missingUpstream } from './missing-upstream.ts';
 import { openListeners } from './open-listeners.ts';
+import { RecordingFile } from './recording-file.ts';
 
 export const command: Command = {
   name: 'serve',
   description: 'run the proxy in front of an inference server',
-  options: configOptions,
+  options: [
+    ...configOptions,
+    {
+      flags: '--record <file>',
+      description: 'write every exchange to a new file for `check`, prompts and ids included',
+    },
+  ],
   async run(context) {
     const result = loadConfig(configSources(context));
     if (result.kind === 'invalid') return reportErrors(result.errors, context);
@@ -27,8 +37,18 @@ export const command: Command = {
     });
     const logger = createLogger({ level: result.config.log.level });
     for (const warning of result.warnings) logger.warn(warning);
-    const server = await openListeners({ loaded: result, logger, cwd: context.cwd }, context);
+    const kept: { recording?: RecordingFile } = {};
+    const onSettled = (exchange: Exchange): void => kept.recording?.add(exchange);
+    const server = await openListeners({ loaded: result, logger, cwd: context.cwd, onSettled }, context);
     if (server === undefined) return exitCodes.usage;
+    // Not before: a start that fails leaves no file behind.
+    const recording = openRecording(logger, context);
+    if (typeof recording === 'string') {
+      context.stderr(`${recording}\n`);
+      await server.drain();
+      return exitCodes.usage;
+    }
+    if (recording !== undefined) kept.recording = recording;
     const { upstream, mode } = result.config;
     logger.info(
       { listen: server.url, admin: server.adminUrl, upstream: upstream.url, mode },
@@ -39,10 +59,28 @@ export const command: Command = {
     await aborted(context.signal);
     logger.info({ signal: context.signal.reason as unknown }, 'draining');
     await server.drain();
+    if (recording !== undefined) logger.info({ ...(await recording.close()) }, 'recording closed');
     logger.info('stopped');
     return exitCodes.clean;
   },
 };
+
+/** @returns undefined if none is asked for; in words, why there can be none. */
+function openRecording(
+  logger: Logger,
+  { flags: { record }, cwd }: CommandContext,
+): RecordingFile | string | undefined {
+  if (typeof record !== 'string') return undefined;
+  const taken = recordProblem(record, cwd);
+  if (taken !== undefined) return taken;
+  const recording = RecordingFile.open(record, cwd, `tokenweir ${packageVersion()}`, (error) => {
+    logger.error({ err: error, file: record }, 'recording ended: the file can not be written to');
+  });
+  if (typeof recording !== 'string') {
+    logger.warn({ file: record }, 'every exchange is recorded, prompts and ids included');
+  }
+  return recording;
+}
 
 /** Validates first, swaps then; a configuration with mistakes changes nothing. */
 function reloader(

@@ -14,11 +14,13 @@ export interface SettleDependencies {
   readonly judge: Judge;
   readonly config: Config;
   readonly onFailure: (error: unknown, exchange: Exchange) => void;
+  /** Told of each exchange once all is known of it, ids that nothing may print among it. */
+  readonly onSettled?: (exchange: Exchange) => void;
 }
 
 /** Called once, when the reply has ended and the stages are done, in whichever order. */
 export async function settle(dependencies: SettleDependencies, exchange: Exchange): Promise<void> {
-  const { engine, memory, meter, judge, config } = dependencies;
+  const { engine, memory, meter, judge, config, onSettled } = dependencies;
   const { facts, reply, route } = exchange;
   const checks = reply?.complete === true && exchange.action !== 'reject' ? [checkCounts(exchange)] : [];
   if (facts !== undefined) {
@@ -36,5 +38,6 @@ export async function settle(dependencies: SettleDependencies, exchange: Exchang
     exchange,
     checks.map(({ result }) => result),
   );
+  onSettled?.(exchange);
   if (reply?.started === true) await memory.remember(exchange);
 }

@@ -88,6 +88,6 @@ describe('a recorded engine', () => {
     const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16));
     assert.deepEqual(await engine.explain(), { known: false, reason: 'engine-cannot' });
     assert.deepEqual([await engine.pieces(), await engine.models(), engine.noteCount()], [[], [], []]);
-    assert.throws(() => engine.replyReader(), /before its reply/);
+    assert.throws(() => engine.replyReader(), /has none to be read/);
   });
 });

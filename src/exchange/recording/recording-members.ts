@@ -28,6 +28,7 @@ import {
 } from '../model-facts.ts';
 import type { Edit } from '../edits.ts';
 import { referenceMakers, type Reference } from '../reference.ts';
+import { replyShape } from './recorded-reply.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
 import { chatDialects, type Json } from '../request/request.ts';
 import { routeKinds, type Route } from '../request/route.ts';
@@ -161,4 +162,5 @@ export const recordedExchange = object({
   body: optional(text),
   reference: optional(referenceShape),
   prompts: listOf(prompt),
+  reply: optional(replyShape),
 } satisfies MembersOf<RecordedExchange>);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 
 import type { Exchange } from '../exchange.ts';
 import type { ModelFacts } from '../model-facts.ts';
+import { recordReply } from './recorded-reply.ts';
 import {
   recordingVersion,
   type RecordedExchange,
@@ -12,16 +13,30 @@ import {
 } from './recording.ts';
 import type { HeadRead, TokenRead } from '../token-read.ts';
 
-/** The file's text. Facts are written once, before the first exchange that names them. */
-export function formatRecording(writtenBy: string, entries: readonly Omit<RecordingEntry, 'line'>[]): string {
-  const written = new Set<string>();
-  const lines: RecordingLine[] = [{ type: 'recording', version: recordingVersion, writtenBy }];
-  for (const { exchange, facts } of entries) {
-    if (!written.has(exchange.facts)) lines.push({ type: 'facts', hash: exchange.facts, facts });
-    written.add(exchange.facts);
-    lines.push(exchange);
+/** The file's text, piece by piece. Facts are written once, before the first exchange that names them. */
+export class RecordingFormat {
+  readonly #written = new Set<string>();
+
+  start(writtenBy: string): string {
+    return textOf({ type: 'recording', version: recordingVersion, writtenBy });
   }
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+
+  add({ exchange, facts }: Omit<RecordingEntry, 'line'>): string {
+    const { facts: hash } = exchange;
+    const isNew = !this.#written.has(hash);
+    this.#written.add(hash);
+    return (isNew ? textOf({ type: 'facts', hash, facts }) : '') + textOf(exchange);
+  }
+}
+
+/** The whole text of a file. */
+export function formatRecording(writtenBy: string, entries: readonly Omit<RecordingEntry, 'line'>[]): string {
+  const format = new RecordingFormat();
+  return [format.start(writtenBy), ...entries.map((entry) => format.add(entry))].join('');
+}
+
+function textOf(line: RecordingLine): string {
+  return `${JSON.stringify(line)}\n`;
 }
 
 /**
@@ -30,7 +45,7 @@ export function formatRecording(writtenBy: string, entries: readonly Omit<Record
  * @returns undefined if request or facts are not known: then there is nothing to freeze.
  */
 export function recordExchange(
-  { id, route, client, request, facts, prompts, heads, reference }: Exchange,
+  { id, route, client, request, facts, prompts, heads, reference, reply }: Exchange,
   date: Date,
   session?: string,
 ): Omit<RecordingEntry, 'line'> | undefined {
@@ -47,6 +62,7 @@ export function recordExchange(
     body: request.body.toString('utf8'),
     ...(reference && { reference }),
     prompts: prompts.map((read, index) => recordPrompt(read, heads[index])),
+    ...(reply && { reply: recordReply(reply, prompts, request.choices) }),
   };
   return { exchange, facts };
 }
@@ -66,8 +82,14 @@ function recordPrompt(read: TokenRead, head: HeadRead | undefined): RecordedProm
   };
 }
 
+const hashes = new WeakMap<ModelFacts, string>();
+
 /** Equal for equal facts, whichever process of the engine they were learnt from. */
 function factsHash(facts: ModelFacts): string {
+  const known = hashes.get(facts);
+  if (known !== undefined) return known;
   const lasting = { ...facts, identity: '', mediaMarker: '' };
-  return createHash('sha256').update(JSON.stringify(lasting)).digest('hex').slice(0, 12);
+  const hash = createHash('sha256').update(JSON.stringify(lasting)).digest('hex').slice(0, 12);
+  hashes.set(facts, hash);
+  return hash;
 }

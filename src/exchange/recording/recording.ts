@@ -5,6 +5,7 @@
 import type { ModelFacts } from '../model-facts.ts';
 import type { Reference } from '../reference.ts';
 import type { Route } from '../request/route.ts';
+import type { RecordedReply } from './recorded-reply.ts';
 import type { AddedIds, CutPart, UnknownReason } from '../token-read.ts';
 
 export const recordingVersion = 1;
@@ -44,6 +45,8 @@ export interface RecordedExchange {
   readonly reference?: Reference;
   /** One per prompt index. */
   readonly prompts: readonly RecordedPrompt[];
+  /** Absent where none was seen: a check generates none. */
+  readonly reply?: RecordedReply;
 }
 
 export type RecordedPrompt =

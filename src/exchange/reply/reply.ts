@@ -3,7 +3,10 @@ import type { JsonObject } from '../request/request.ts';
 import type { TurnMark } from '../written/turn-marks.ts';
 import type { TurnSightings } from '../written/turn-scan.ts';
 
-export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'other';
+export const finishReasons = ['stop', 'length', 'tool-calls', 'other'] as const;
+export type FinishReason = (typeof finishReasons)[number];
+
+export const unreadReasons = ['compressed', 'too-large', 'unexpected-shape', 'engine-error'] as const;
 
 export interface ChoiceReply {
   /** The engine's index of the choice (choice index, or prompt index × n + choice). */
@@ -47,7 +50,7 @@ export interface Reply {
   readonly complete: boolean;
   readonly choices: readonly ChoiceReply[];
   /** The reply was not readable (compressed, larger than what is kept, not the expected shape); counts are absent. */
-  readonly unreadReason?: 'compressed' | 'too-large' | 'unexpected-shape' | 'engine-error';
+  readonly unreadReason?: (typeof unreadReasons)[number];
   /** Only with `engine-error`: the error says that the request does not fit into the context. */
   readonly refusal?: ContextRefusal;
 }

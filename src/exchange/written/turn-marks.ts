@@ -6,11 +6,12 @@ import { isArray, isObject } from '../json/body-reader.ts';
 import type { ModelFacts, RoleMarker } from '../model-facts.ts';
 import type { GenerationRequest, Json } from '../request/request.ts';
 
+export const turnForms = ['marker', 'header', 'line'] as const;
 /**
  * `marker`: the template's whole opening of a turn. `header`: what is left of it where the engine shows no control tokens.
  * `line`: the beginning of a line with which the prompt, a text, begins its turns.
  */
-export type TurnForm = 'marker' | 'header' | 'line';
+export type TurnForm = (typeof turnForms)[number];
 
 /** A text to look for in a reply. */
 export interface TurnMark {

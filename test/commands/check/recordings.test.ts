@@ -33,7 +33,7 @@ describe('tokenweir check of recordings', { skip }, () => {
     const block = (text: string): string | undefined =>
       /^error\[[^]*?\n\n/m.exec(text)?.[0].replaceAll(pseudonyms, '‹›');
     assert.equal(block(stdout), block(live.stdout));
-    assert.match(stdout, /\n2 requests: 1 clean, 1 error, 0 warnings, 0 notes\n$/);
+    assert.match(stdout, /\n2 requests: 1 clean, 1 error, 0 warnings, 0 notes, 2 replies not recorded\n$/);
   });
 
   it('tells that nothing has moved, and what was wrong then and still is', async () => {
@@ -42,7 +42,10 @@ describe('tokenweir check of recordings', { skip }, () => {
     const { code, stdout } = await check(['still.jsonl'], { upstream: url });
     assert.equal(code, 1);
     assert.match(stdout, /\nwrong then and today:\nerror\[double-bos/);
-    assert.match(stdout, /\n2 requests: 1 clean, 1 error, 0 warnings, 0 notes, 0 moved since\n$/);
+    assert.match(
+      stdout,
+      /\n2 requests: 1 clean, 1 error, 0 warnings, 0 notes, 0 moved since, 2 replies not recorded\n$/,
+    );
   });
 
   it('takes exchanges of one conversation in order, each compared with the one before', async () => {
@@ -126,7 +129,7 @@ describe('tokenweir check of recordings', { skip }, () => {
         const human = await check([record], { upstream: today.url });
         assert.match(human.stdout, new RegExp(`^warning\\[moved since;${depth}\\] model moved$`, 'm'));
         assert.match(human.stdout, /^ += changed: template$/m);
-        assert.match(human.stdout, /, 1 moved since\n$/);
+        assert.match(human.stdout, /, 1 moved since, 1 reply not recorded\n$/);
         // Moved is no error by itself; who keeps recordings to be told asks for warnings. Text that became another is lost.
         assert.equal(human.code, depth === 'content' ? 1 : 0);
         assert.equal((await check([record], { upstream: today.url, failOn: 'warning' })).code, 1);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isRecording, readRecording } from '../../../src/exchange/recording/recording-reader.ts';
 import { formatRecording, recordExchange } from '../../../src/exchange/recording/recording-writer.ts';
+import type { RecordedReply } from '../../../src/exchange/recording/recorded-reply.ts';
 import type { ModelFacts } from '../../../src/exchange/model-facts.ts';
 import { buildExchange, factsOf } from '../../support/exchange-builder.ts';
 
@@ -51,6 +52,33 @@ describe('a recording', () => {
     const { entries, mistakes } = readRecording(formatRecording('tokenweir test', [entry]));
     assert.deepEqual(mistakes, []);
     assert.deepEqual(entries[0]?.exchange.prompts, [{ ids: [2, 10_979], source: 'engine', added }]);
+  });
+
+  it('keeps of a reply what detectors ask for, and neither a word nor an id of what was generated', () => {
+    const exchange = buildExchange({ route: 'completion', body: { prompt: 'Hi' }, ids: [[2, 10_979]] });
+    const told = {
+      index: 0,
+      finishReason: 'length',
+      promptTokens: 2,
+      cachedTokens: 0,
+      completionTokens: 3,
+      hasAnswerText: true,
+      hasReasoning: false,
+      hasToolCalls: false,
+      turns: { seen: [{ role: 'user', form: 'marker', at: 12, words: 2 }], wordsAfter: 4 },
+    } as const;
+    const replyWith = (promptIds: readonly number[]): RecordedReply | undefined => {
+      const choices = [{ ...told, promptIds, generatedIds: [7, 8, 9], prefillTokensPerSecond: 12.5 }];
+      exchange.reply = { status: 200, started: true, complete: true, choices };
+      const entry = recordExchange(exchange, date);
+      assert.ok(entry);
+      const { entries, mistakes } = readRecording(formatRecording('tokenweir test', [entry]));
+      assert.deepEqual(mistakes, []);
+      return entries[0]?.exchange.reply;
+    };
+    assert.deepEqual(replyWith([2, 10_979]), { status: 200, started: true, complete: true, choices: [told] });
+    // The prompt's ids by the engine's account are told only where they are others.
+    assert.deepEqual(replyWith([2, 11])?.choices, [{ ...told, promptIds: [2, 11] }]);
   });
 
   it('writes facts once, and calls them the same after a restart of the engine', () => {
@@ -144,6 +172,17 @@ describe('a line that can not be read', () => {
       /^"prompts\[1\].unknown" is another text/,
     ],
     [
+      'a reply whose counts are none',
+      changed((line) =>
+        line.replace(
+          /\}$/,
+          ',"reply":{"status":200,"started":true,"complete":true,"choices":[{"index":0,"promptTokens":-1}]}}',
+        ),
+      ),
+      3,
+      /^"reply.choices\[0\].promptTokens" is another number; allowed: a whole number, 0 or more$/,
+    ],
+    [
       'facts that lack one',
       facts((line) => line.replace('"slots":', '"slot":')),
       2,
@@ -198,6 +237,11 @@ describe('docs/recordings.md', () => {
     const { entries, mistakes: found } = readRecording(whole);
     assert.deepEqual(found, []);
     assert.equal(entries.length, 1);
+  });
+
+  it('lists the members of a reply and of its choices', () => {
+    for (const name of ['unreadReason', 'refusal', 'finishReason', 'cachedTokens', 'promptIds', 'turns'])
+      assert.ok(page.includes(`\`${name}\``), name);
   });
 
   it('lists the members of every line and of every form of a prompt', () => {
