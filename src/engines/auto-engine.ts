@@ -63,7 +63,11 @@ export class AutoEngine implements Engine {
     return passRoute;
   }
 
-  async facts(model: string | undefined, context: AskContext): Promise<FactsRead> {
+  async facts(
+    model: string | undefined,
+    context: AskContext,
+    request?: GenerationRequest,
+  ): Promise<FactsRead> {
     if (this.#chosen === undefined) {
       if (this.#foreignUntilMs > Date.now()) return unknown('engine-cannot');
       const shared = this.#recognising;
@@ -75,7 +79,7 @@ export class AutoEngine implements Engine {
       if (reason === 'oracle-refused' && shared !== undefined) reason = await this.#recognise(context);
       if (reason !== undefined) return unknown(reason);
     }
-    return this.#chosen?.facts(model, context) ?? unknown('engine-cannot');
+    return this.#chosen?.facts(model, context, request) ?? unknown('engine-cannot');
   }
 
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {

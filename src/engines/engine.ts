@@ -75,8 +75,11 @@ export interface Engine {
   readonly slotsFlag?: string | undefined;
   /** `path` without query, below the upstream's base path. */
   routeOf(method: string, path: string): Route;
-  /** Facts of the model that the request is for; learnt on first need, kept until the engine changes. */
-  facts(model: string | undefined, context: AskContext): Promise<FactsRead>;
+  /**
+   * Facts of the model that the request is for; learnt on first need, kept until the engine changes.
+   * @param request the one that is read next, if it may be asked for while the engine says what it is
+   */
+  facts(model: string | undefined, context: AskContext, request?: GenerationRequest): Promise<FactsRead>;
   read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading;
   replyReader(route: Route, request: GenerationRequest, reading: ReplyReading): ReplyReader;
   /**

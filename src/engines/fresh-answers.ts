@@ -41,6 +41,11 @@ export class FreshAnswers<Answer> {
     }
   }
 
+  /** True if `get` asks nothing now. */
+  isFresh(name: string): boolean {
+    return (this.#answers.get(name)?.untilMs ?? 0) > Date.now();
+  }
+
   /** Whatever answers next may be another process. */
   forget(): void {
     this.#answers.clear();

@@ -57,15 +57,23 @@ export class ModelKnowledge {
     }));
   }
 
+  /**
+   * Resolves once the engine may be asked about the model that the facts are of.
+   * @throws OracleFailure if it can't be asked, or serves another model by now
+   */
+  confirmed(facts: ModelFacts): Promise<void> {
+    return this.#patience.confirmed(facts);
+  }
+
   /** Reads texts as the model that the facts are of. */
-  textReading(facts: ModelFacts): TextReading {
+  textReading(facts: ModelFacts, confirmed = () => this.confirmed(facts)): TextReading {
     return new TextReading({
       facts,
       model: this.models.byIdentity(facts.identity),
       segments: this.#segments,
       forecast: this.#forecast,
       scout: this.#scout,
-      confirmed: () => this.#patience.confirmed(facts),
+      confirmed,
       onTokenized: this.#dependencies.onTokenized,
       onWindowMismatch: (known) => {
         this.#report(known.facts, known.trust.windowMismatched());

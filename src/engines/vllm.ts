@@ -1,7 +1,7 @@
 /** The adapter of vLLM, and of what answers like it: known by what its endpoints can do, not by its name. */
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
-import type { GenerationRequest } from '../exchange/request/request.ts';
+import type { ChatRequest, GenerationRequest } from '../exchange/request/request.ts';
 import type { Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
@@ -11,13 +11,14 @@ import type {
   AskContext,
   Engine,
   EngineDependencies,
+  FactsRead,
   PromptReading,
   ServedModel,
   TokenizationView,
 } from './engine.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import type { KnownModel } from './model-registry.ts';
-import { orUnknown } from './oracle/oracle-failure.ts';
+import { OracleFailure, orUnknown } from './oracle/oracle-failure.ts';
 import type { AskedPrompts } from './prompts-of.ts';
 import { VllmChatIds } from './vllm/chat-ids.ts';
 import { VllmOracle } from './vllm/oracle.ts';
@@ -30,6 +31,11 @@ import { VllmRestarts } from './vllm/restarts.ts';
 import { vllmRouteOf } from './vllm/routes.ts';
 import { VllmSignatures } from './vllm/signature.ts';
 
+interface Ahead {
+  readonly identity: string;
+  readonly reading: PromptReading;
+}
+
 export class VllmEngine extends ModelAdapter implements Engine {
   readonly kind = 'vllm';
   readonly routeOf = vllmRouteOf;
@@ -41,6 +47,8 @@ export class VllmEngine extends ModelAdapter implements Engine {
   readonly #restarts: VllmRestarts;
   /** What a request without a model gets; undefined until the engine has told. */
   #defaultName: string | undefined;
+  /** Readings that were begun while the engine was asked what it is. */
+  readonly #ahead = new WeakMap<GenerationRequest, Ahead>();
 
   constructor(dependencies: EngineDependencies) {
     super(dependencies);
@@ -53,6 +61,40 @@ export class VllmEngine extends ModelAdapter implements Engine {
     this.#restarts = new VllmRestarts(this.#oracle, () => {
       this.knowledge.models.noteRestart();
     });
+  }
+
+  override facts(
+    requested: string | undefined,
+    context: AskContext,
+    request?: GenerationRequest,
+  ): Promise<FactsRead> {
+    const isFresh = this.#signatures.isFresh(requested ?? '');
+    const facts = super.facts(requested, context);
+    if (request?.kind === 'chat' && !isFresh) this.#readAhead(request, facts, context);
+    return facts;
+  }
+
+  override read(request: GenerationRequest, facts: ModelFacts, context: AskContext): PromptReading {
+    const ahead = this.#ahead.get(request);
+    return ahead?.identity === facts.identity ? ahead.reading : super.read(request, facts, context);
+  }
+
+  /** On the strength of what was known; nothing is told or learnt of it until the engine has said that it is the same. */
+  #readAhead(request: ChatRequest, confirming: Promise<FactsRead>, context: AskContext): void {
+    const name = this.knownName(request.model);
+    const { models, mayHaveChanged } = this.knowledge;
+    const facts = models.latest(name)?.facts;
+    if (facts === undefined || mayHaveChanged || models.isLearning(name)) return;
+    const confirmed = async (): Promise<void> => {
+      const read = await confirming;
+      if (!read.known) throw new OracleFailure(read.reason, '/v1/models');
+      if (read.facts.identity !== facts.identity) throw new OracleFailure('facts-missing', '/v1/models');
+      await this.knowledge.confirmed(read.facts);
+    };
+    const texts = this.knowledge.textReading(facts, confirmed);
+    const reading = this.reading({ request, facts, context, texts });
+    this.#ahead.set(request, { identity: facts.identity, reading });
+    void reading.heads();
   }
 
   protected reading(asked: AskedPrompts): PromptReading {

@@ -112,7 +112,13 @@ async function readHead(
   exchange.request = reading.request;
 
   const asked = stopwatch();
-  const factsRead = await engine.facts(reading.request.model, context);
+  const modelsAreExempt = config.inspection.exempt.some(({ model }) => model !== undefined);
+  // Where models are exempt, nothing is asked before it is known which one this is for.
+  const factsRead = await engine.facts(
+    reading.request.model,
+    context,
+    modelsAreExempt ? undefined : reading.request,
+  );
   if (!factsRead.known) return stopped(factsRead.reason);
   exchange.facts = factsRead.facts;
   exchange.modelName = factsRead.facts.modelName;

@@ -15,7 +15,7 @@ import { tokenizeBodyOf } from './chat-body.ts';
 import { addedTo } from './added-ids.ts';
 import { VllmChatMemory, type ChatMemoryOptions } from './chat-memory.ts';
 import { VllmChatTexts } from './chat-texts.ts';
-import type { VllmOracle } from './oracle.ts';
+import type { VllmOracle, VllmTokens } from './oracle.ts';
 import { TemplateTrial } from './template-trial.ts';
 
 export interface ChatIds extends Pick<KnownTokens, 'text' | 'segments'> {
@@ -58,24 +58,34 @@ export class VllmChatIds {
     context: AskContext,
     texts: TextReading,
   ): Promise<ChatIds> {
-    const chat = await this.#readIds(request, facts, context, texts);
+    // The engine may be asked while it is asked what it is; what it answers counts once it has said that it is the same.
+    const [{ chat, keep }] = await Promise.all([
+      this.#ask(request, facts, context, texts),
+      texts.confirmed(),
+    ]);
+    await keep();
     if (texts.model === undefined) return chat;
     const prefixLength = addedTo(request, facts).ids.length;
     return { ...chat, ...(await this.#texts.read(texts.model, chat.ids, prefixLength, context)) };
   }
 
-  async #readIds(
+  /** @returns what is told, and how to keep what was learnt by it */
+  async #ask(
     request: ChatRequest,
     facts: ModelFacts,
     context: AskContext,
     texts: TextReading,
-  ): Promise<ChatIds> {
+  ): Promise<{ readonly chat: ChatIds; readonly keep: () => Promise<void> }> {
     const rendered = await this.#render(request, context);
     if (rendered !== undefined) {
       texts.noteTokenized(rendered.length, 'engine');
-      return { ids: rendered, rendered: true };
+      return { chat: { ids: rendered, rendered: true }, keep: () => Promise.resolve() };
     }
-    const bytes = await tokenizeBodyOf(request, () => this.#trial.traits(request.json, facts, context));
+    const bytes = await tokenizeBodyOf(request, async () => {
+      // What is learnt of a template is kept for the model.
+      await texts.confirmed();
+      return this.#trial.traits(request.json, facts, context);
+    });
     const body = bytes === request.body ? { bytes, json: request.json } : { bytes };
     const ask = async (asked: Buffer | string, within: AskContext, source: 'engine' | 'check') => {
       const answer = await this.#oracle.tokenizeBody(asked, within);
@@ -83,19 +93,25 @@ export class VllmChatIds {
       return answer;
     };
     const { model } = texts;
-    const ids = await this.#memory.read(body, model, {
+    let named: VllmTokens | undefined;
+    const { ids, remember } = await this.#memory.read(body, model, {
       ask: async (whole) => {
         if (model === undefined) return (await ask(whole, context, 'engine')).ids;
-        const answer = await ask(withEntries(whole), context, 'engine');
-        await this.#texts.learn(model, answer, context);
-        return answer.ids;
+        named = await ask(withEntries(whole), context, 'engine');
+        return named.ids;
       },
       // Most of what is in it has been named before; the rest is asked for by itself.
       askAbbreviated: async (short) => (await ask(short, context, 'engine')).ids,
       askBeside: async (any) => (await ask(any, untied(context), 'check')).ids,
       onMismatch: texts.onMismatch,
     });
-    return { ids, rendered: false };
+    return {
+      chat: { ids, rendered: false },
+      keep: async () => {
+        remember();
+        if (model !== undefined && named !== undefined) await this.#texts.learn(model, named, context);
+      },
+    };
   }
 
   /** As `read`, but always of the whole: for conversations that are nobody's. */

@@ -35,6 +35,12 @@ export interface ChatQuestions {
   readonly onMismatch: (model: KnownModel) => void;
 }
 
+interface ReadChat {
+  readonly ids: Uint32Array;
+  /** Has the answer learnt from and checked beside the request. */
+  readonly remember: () => void;
+}
+
 export interface ChatMemoryOptions {
   readonly maxBytes: number;
   /** Random per process. */
@@ -71,21 +77,23 @@ export class VllmChatMemory {
   }
 
   /** @throws OracleFailure if the engine can't be asked, or refuses the body */
-  async read(body: ChatBody, model: KnownModel | undefined, questions: ChatQuestions): Promise<Uint32Array> {
+  async read(body: ChatBody, model: KnownModel | undefined, questions: ChatQuestions): Promise<ReadChat> {
     const reading = this.#reading(body, model, questions);
-    if (reading === undefined) return questions.ask(body.bytes);
+    if (reading === undefined) return { ids: await questions.ask(body.bytes), remember: () => undefined };
     const scope = reading.model.facts.identity;
     const known = reading.abbreviated((word) => this.#abbreviations.knows(scope, word));
     const expanded = known.words.length === 0 ? undefined : await this.#expand(reading, known);
     const ids = expanded ?? (await questions.ask(body.bytes));
     const remembered = expanded === undefined ? 0 : known.words.length;
-    this.#putOff.add(async () => {
-      // What could not be learnt or checked is asked for whole the next time; the oracle's own metrics count the failure.
-      await this.#learn(reading, ids, remembered).catch(() => undefined);
-      if (expanded === undefined || Math.random() * checkEvery >= 1) return;
-      await this.#check(reading, expanded).catch(() => undefined);
-    });
-    return ids;
+    const remember = (): void => {
+      this.#putOff.add(async () => {
+        // What could not be learnt or checked is asked for whole the next time; the oracle's own metrics count the failure.
+        await this.#learn(reading, ids, remembered).catch(() => undefined);
+        if (expanded === undefined || Math.random() * checkEvery >= 1) return;
+        await this.#check(reading, expanded).catch(() => undefined);
+      });
+    };
+    return { ids, remember };
   }
 
   /** A reply has begun: what the engine was not to be asked before may be asked now. */

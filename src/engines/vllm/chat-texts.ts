@@ -18,7 +18,7 @@ import type { VllmOracle, VllmTokens } from './oracle.ts';
 
 type ReadText = Pick<KnownTokens, 'text' | 'segments'>;
 
-/** Each holds a vocabulary at most, some 3 MB of it. */
+/** Each holds a vocabulary at most, some 4 MB of it. */
 const mostTables = 4;
 
 export class VllmChatTexts {

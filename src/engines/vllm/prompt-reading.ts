@@ -70,7 +70,6 @@ export class VllmPromptReading implements PromptReading {
     const isText = request.dialect === 'openai' && request.json['prompt'] !== undefined;
     if (isText || hasForeignIds(request)) return unknown('engine-cannot');
     if (request.body.length > texts.mostCharacters) return unknown('body-too-large');
-    await texts.confirmed();
     const { rendered, ...chat } = await chats.read(request, facts, context, texts);
     const read: KnownTokens = { known: true, source: 'engine', ...chat };
     const truncation = truncationOf(request, facts);

@@ -38,6 +38,11 @@ export class VllmSignatures {
     return this.#answers.get(requested, context);
   }
 
+  /** True if it need not be asked what it is. */
+  isFresh(requested: string): boolean {
+    return this.#answers.isFresh(requested);
+  }
+
   /** Whatever answers next may be another process. */
   forget(): void {
     this.#answers.forget();

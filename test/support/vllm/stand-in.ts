@@ -25,7 +25,7 @@ export interface StandInOptions {
   /** What it says of the vocabulary's entries of some ids; as they are if absent. */
   readonly entries?: (entries: readonly string[]) => readonly (string | null)[] | null;
   /** Answers before anything else does; undefined to leave it. */
-  readonly intercept?: (path: string, body: string) => Answer | undefined;
+  readonly intercept?: (path: string, body: string) => Answer | undefined | Promise<Answer | undefined>;
 }
 
 export interface Answer {
@@ -62,11 +62,13 @@ export async function standIn(family: Family, options: StandInOptions = {}): Pro
   const asked: string[] = [];
   const answer = answersOf(family, options);
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
+    void readBody(request).then(async (body) => {
       const path = request.url ?? '';
       asked.push(`${request.method ?? ''} ${path}`);
       const off = options.without?.includes(path) === true;
-      const { status, text } = off ? notFound : (options.intercept?.(path, body) ?? answer(path, body));
+      const { status, text } = off
+        ? notFound
+        : ((await options.intercept?.(path, body)) ?? answer(path, body));
       response.writeHead(status, { 'content-type': 'application/json' }).end(text);
     });
   });
