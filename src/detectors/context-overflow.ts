@@ -5,6 +5,7 @@
 import { toldPromptTokens } from './count-check.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { bringsMedia } from '../exchange/request/media-parts.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { ContextRefusal } from '../exchange/reply/reply.ts';
@@ -62,7 +63,7 @@ function nearlyFull({ prompts, facts, reply }: Exchange, request: GenerationRequ
   const context = facts?.contextTokens ?? 0;
   if (context === 0 || reply === undefined) return [];
   const margin = Math.min(marginTokens, context * marginShare);
-  const hasMedia = request.kind === 'chat' && request.hasMedia;
+  const hasMedia = bringsMedia(request);
   return prompts.flatMap((read, promptIndex) => {
     const known = read.known && !hasMedia ? read.ids.length : 0;
     const tokens = toldPromptTokens(reply, promptIndex, request.choices) ?? known;

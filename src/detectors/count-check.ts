@@ -1,5 +1,6 @@
 /** Compares the engine's own prompt counts with the ids that were read. Compares; accuses nobody. */
 import type { Exchange } from '../exchange/exchange.ts';
+import { bringsMedia } from '../exchange/request/media-parts.ts';
 import type { Reply } from '../exchange/reply/reply.ts';
 
 export interface CountDifference {
@@ -28,7 +29,7 @@ const smallShare = 1 / 8;
  */
 export function checkCounts({ request, prompts, reply }: Exchange): CountCheck {
   if (request === undefined || reply === undefined || reply.status >= 400) return { result: 'absent' };
-  if (request.kind === 'chat' && request.hasMedia) return { result: 'absent' };
+  if (bringsMedia(request)) return { result: 'absent' };
   const differences: CountDifference[] = [];
   let compared = 0;
   for (const [promptIndex, read] of prompts.entries()) {

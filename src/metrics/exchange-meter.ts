@@ -3,6 +3,7 @@
  * finding, unknown reason and prompt from being counted twice. Never reads a body or a text.
  */
 import type { Exchange } from '../exchange/exchange.ts';
+import { bringsMedia } from '../exchange/request/media-parts.ts';
 import { breakCauses, type BreakCause, type Finding } from '../exchange/finding.ts';
 import type { ChoiceReply } from '../exchange/reply/reply.ts';
 import type { UnknownReason } from '../exchange/token-read.ts';
@@ -138,8 +139,9 @@ function breakCauseOf(finding: Finding): BreakCause {
 }
 
 /** The sum over all prompts, or nothing while any of them is unknown: part of a batch would look like all of it. */
+/** Undefined where it is not known: media take positions of their own. */
 function promptTokensOf(exchange: Exchange): number | undefined {
-  if (exchange.prompts.length === 0) return undefined;
+  if (exchange.prompts.length === 0 || bringsMedia(exchange.request)) return undefined;
   let sum = 0;
   for (const prompt of exchange.prompts) {
     if (!prompt.known) return undefined;

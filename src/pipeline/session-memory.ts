@@ -4,6 +4,7 @@
  */
 import { writtenAttribution } from '../exchange/request/attribution-line.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { bringsMedia } from '../exchange/request/media-parts.ts';
 import type { Turn } from '../exchange/session-match.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import type { LookupSource } from '../metrics/label-sets.ts';
@@ -52,6 +53,8 @@ export class SessionMemory {
     const match = await this.#options.store.lookup(query);
     this.#queries.set(exchange, query);
     exchange.session = match;
+    // What else media put among the ids, and whether they are the same media, is not told by these.
+    if (bringsMedia(request)) return;
     exchange.reusableTokens = reusableTokens(match.commonTokens, known.ids.length, facts.cacheBlockTokens);
   }
 

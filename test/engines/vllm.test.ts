@@ -319,15 +319,44 @@ describe('vLLM ids', () => {
     assert.equal(ids.length, 32_767);
   });
 
-  it('are unknown of a chat with media, and nothing is asked', async () => {
+  it('are asked for with a small picture in the place of each, and nothing else changed', async () => {
+    const asked: string[] = [];
+    const answer = { count: 3, max_model_len: 32_768, tokens: [1, 2, 3] };
+    const { engine } = await adapterOf('qwen3', {
+      without: ['/tokenizer_info'],
+      intercept: (path, body) => {
+        if (path !== '/tokenize' || !body.includes('image_url')) return undefined;
+        asked.push(body);
+        return { status: 200, text: JSON.stringify(answer) };
+      },
+    });
+    const at = (url: string): string =>
+      `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"${url}"}}]}],"tools":[{"x":1.50}]}`;
+    const large = `data:image/png;base64,${'A'.repeat(2 ** 21)}`;
+    for (const url of ['http://pictures.example/a.png', 'data:image/png;base64,AAAA', large]) {
+      assert.deepEqual(await idsOf(engine, typed('chat', at(url))), [1, 2, 3]);
+      const [first = '', ...others] = asked.splice(0);
+      assert.deepEqual(others, []);
+      const small = /"url":"(data:image\/png;base64,[^"]{1,300})"/.exec(first)?.[1] ?? '';
+      assert.notEqual(small, url);
+      assert.equal(first, at(small).replace(/\}$/, ',"return_token_strs":true}'));
+    }
+  });
+
+  it('are unknown of media for which nothing stands in, or that are cut, and nothing is asked', async () => {
     const { engine, server } = await sharedAdapter('qwen3');
-    const part = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
-    const messages = [{ role: 'user', content: [part] }];
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    const video = { type: 'video_url', video_url: { url: 'http://pictures.example/a.mp4' } };
     await factsOf(engine);
     const before = server.asked.length;
-    const read = await ask(engine, typed('chat', { messages }));
-    assert.ok('prompts' in read);
-    assert.deepEqual(read.prompts, [{ known: false, reason: 'media' }]);
+    for (const body of [
+      { messages: [{ role: 'user', content: [image, video] }] },
+      { messages: [{ role: 'user', content: [image] }], truncate_prompt_tokens: 4 },
+    ]) {
+      const read = await ask(engine, typed('chat', body));
+      assert.ok('prompts' in read);
+      assert.deepEqual(read.prompts, [{ known: false, reason: 'media' }]);
+    }
     assert.equal(server.asked.length, before);
   });
 

@@ -11,7 +11,7 @@ import type { NewText } from '../../tokens/segment-forecast.ts';
 import { untied } from '../oracle/ask-context.ts';
 import type { PromptReading } from '../engine.ts';
 import { chatBodyOf } from './chat-body.ts';
-import { withoutLargeMedia } from './media.ts';
+import { withoutLargeMedia } from '../large-media.ts';
 import type { LlamaOracle } from './oracle.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
 import { promptsOf, type AskedPrompts } from '../prompts-of.ts';

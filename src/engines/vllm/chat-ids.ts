@@ -16,6 +16,7 @@ import { addedTo } from './added-ids.ts';
 import { VllmChatMemory, type ChatMemoryOptions } from './chat-memory.ts';
 import { VllmChatTexts } from './chat-texts.ts';
 import type { VllmOracle, VllmTokens } from './oracle.ts';
+import { withPictureStandIns } from './picture-stand-ins.ts';
 import { TemplateTrial } from './template-trial.ts';
 
 export interface ChatIds extends Pick<KnownTokens, 'text' | 'segments'> {
@@ -71,12 +72,15 @@ export class VllmChatIds {
 
   /** @returns what is told, and how to keep what was learnt by it */
   async #ask(
-    request: ChatRequest,
+    given: ChatRequest,
     facts: ModelFacts,
     context: AskContext,
     texts: TextReading,
   ): Promise<{ readonly chat: ChatIds; readonly keep: () => Promise<void> }> {
-    const rendered = await this.#render(request, context);
+    const request = given.hasMedia ? withPictureStandIns(given) : given;
+    if (request === undefined) throw new OracleFailure('media', '/tokenize');
+    // What is asked is not what the route gets: the text around its media is, whichever endpoint tells.
+    const rendered = given.hasMedia ? undefined : await this.#render(request, context);
     if (rendered !== undefined) {
       texts.noteTokenized(rendered.length, 'engine');
       return { chat: { ids: rendered, rendered: true }, keep: () => Promise.resolve() };

@@ -1,6 +1,6 @@
 /**
  * vLLM's conversion of a `/v1/messages` body to a chat (its `entrypoints/anthropic/serving.py`, read at 0.32.0), for its
- * oracle: `/tokenize` knows chats only. Keeps what can reach the prompt; media are not converted, their ids are unknown.
+ * oracle: `/tokenize` knows chats only. Keeps what can reach the prompt.
  */
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { Json, JsonObject } from '../../exchange/request/request.ts';
@@ -83,7 +83,7 @@ function asBlocks(content: Json | undefined): Json | undefined {
 
 /** Tools that change within a conversation are left out: what they come to is not told here. */
 const blockTypes = new Set([
-  ...['text', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', 'tool_reference'],
+  ...['text', 'image', 'thinking', 'redacted_thinking', 'tool_use', 'tool_result', 'tool_reference'],
 ]);
 
 function convertMessage(message: JsonObject, write: (value: Json) => string): JsonObject[] | undefined {
@@ -100,6 +100,9 @@ function convertMessage(message: JsonObject, write: (value: Json) => string): Js
     switch (text(block['type'])) {
       case 'text':
         if (text(block['text']) !== '') parts.push({ type: 'text', text: text(block['text']) });
+        break;
+      case 'image':
+        if (isObject(block['source'])) parts.push(picturePart(block['source']));
         break;
       case 'thinking':
         if (typeof block['thinking'] === 'string') thoughts.push(block['thinking']);
@@ -119,7 +122,7 @@ function convertMessage(message: JsonObject, write: (value: Json) => string): Js
     }
   }
   const [only] = parts;
-  const said = parts.length === 1 && only !== undefined ? (only['text'] ?? '') : parts;
+  const said = parts.length === 1 && only?.['type'] === 'text' ? (only['text'] ?? '') : parts;
   // Only an answer may be without content; results of tools stand before what else a message holds.
   if (role === 'user' && parts.length === 0) return results;
   return [
@@ -157,10 +160,18 @@ function toolResult(block: JsonObject): JsonObject[] | undefined {
     .map((item) => text(item['tool_name']) || text(item['name']))
     .filter((name) => name !== '');
   const references = names.map((name) => ({ type: 'tool_reference', name }));
+  const pictures = items.filter((item) => item['type'] === 'image').map(({ source }) => picturePart(source));
   return [
     { role: 'tool', tool_call_id: id, content: texts.join('\n') },
+    ...(pictures.length > 0 ? [{ role: 'user', content: pictures }] : []),
     ...(references.length > 0 ? [{ role: 'tool', tool_call_id: id, content: references }] : []),
   ];
+}
+
+function picturePart(source: Json | undefined): JsonObject {
+  const given = isObject(source) ? source : {};
+  const inline = `data:${text(given['media_type'] ?? 'image/jpeg')};base64,${text(given['data'])}`;
+  return { type: 'image_url', image_url: { url: given['type'] === 'url' ? text(given['url']) : inline } };
 }
 
 /** A result in an answer is told as text; a list of blocks as Python prints it, which is not followed. */

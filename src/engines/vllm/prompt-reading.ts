@@ -16,6 +16,7 @@ import {
 
 import { untied } from '../oracle/ask-context.ts';
 import type { AskContext, PromptReading } from '../engine.ts';
+import { withoutLargeMedia } from '../large-media.ts';
 import { tokenizeSegments, tokenizeSeparated } from '../joined-tokenization.ts';
 import { promptsOf, type AskedPrompts } from '../prompts-of.ts';
 import { addedTo } from './added-ids.ts';
@@ -65,11 +66,15 @@ export class VllmPromptReading implements PromptReading {
   async #readChat(request: ChatRequest): Promise<TokenRead> {
     const { chats, facts, context, texts } = this.#options;
     if (holdsNul(request.body)) return unknown('unreadable-body');
-    if (request.hasMedia) return unknown('media');
+    // Where the cut falls depends on how many ids the media take.
+    if (request.hasMedia && truncationOf(request, facts) !== undefined) return unknown('media');
     // A `prompt` would make a chat a text prompt to `/tokenize`; ids that come with the request replace its messages.
     const isText = request.dialect === 'openai' && request.json['prompt'] !== undefined;
     if (isText || hasForeignIds(request)) return unknown('engine-cannot');
-    if (request.body.length > texts.mostCharacters) return unknown('body-too-large');
+    const most = texts.mostCharacters;
+    // Of media little is asked, however large they are.
+    if (request.body.length > most && withoutLargeMedia(request).length > most)
+      return unknown('body-too-large');
     const { rendered, ...chat } = await chats.read(request, facts, context, texts);
     const read: KnownTokens = { known: true, source: 'engine', ...chat };
     const truncation = truncationOf(request, facts);

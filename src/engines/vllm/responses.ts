@@ -1,6 +1,6 @@
 /**
  * vLLM's conversion of a `/v1/responses` body to a chat (its `entrypoints/openai/responses`, read at 0.32.0), for its
- * oracle: `/tokenize` knows chats only. Follows the engine item by item; media are not converted, their ids are unknown.
+ * oracle: `/tokenize` knows chats only. Follows the engine item by item.
  */
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { Json, JsonObject } from '../../exchange/request/request.ts';
@@ -92,7 +92,7 @@ function convertItem(item: JsonObject): Converted | undefined {
 const askingRoles: ReadonlySet<Json | undefined> = new Set(['user', 'system', 'developer']);
 
 function instruction({ role, content }: JsonObject): Converted | undefined {
-  const said = typeof content === 'string' ? content : textParts(content);
+  const said = typeof content === 'string' ? content : askedParts(content);
   if (typeof role !== 'string' || !askingRoles.has(role) || said === undefined) return undefined;
   return { message: { role, content: said } };
 }
@@ -126,7 +126,7 @@ function call(id: string, name: string, given: string): Converted {
 }
 
 function toolOutput({ call_id: id, output }: JsonObject): Converted | undefined {
-  const content = typeof output === 'string' ? output : textParts(output);
+  const content = typeof output === 'string' ? output : askedParts(output);
   if (typeof id !== 'string' || content === undefined) return undefined;
   return { message: { role: 'tool', tool_call_id: id, content } };
 }
@@ -140,15 +140,18 @@ function thought({ content, summary, encrypted_content: hidden }: JsonObject): C
   return { message: { role: 'assistant', reasoning: said }, joins: 'reasoning' };
 }
 
-/** Undefined if one of the parts is no text. */
-function textParts(parts: Json | undefined): JsonObject[] | undefined {
-  if (!isArray(parts)) return undefined;
-  const texts = parts.flatMap((part) =>
-    isObject(part) && part['type'] === 'input_text' && typeof part['text'] === 'string'
-      ? [{ type: 'text', text: part['text'] }]
-      : [],
-  );
-  return texts.length === parts.length ? texts : undefined;
+/** Undefined if one of the parts is neither text nor a picture. */
+function askedParts(given: Json | undefined): JsonObject[] | undefined {
+  if (!isArray(given)) return undefined;
+  const parts = given.flatMap((part): JsonObject[] => {
+    if (!isObject(part)) return [];
+    const { type, text: said, image_url: url } = part;
+    if (type === 'input_text' && typeof said === 'string') return [{ type: 'text', text: said }];
+    return type === 'input_image' && typeof url === 'string'
+      ? [{ type: 'image_url', image_url: { url } }]
+      : [];
+  });
+  return parts.length === given.length ? parts : undefined;
 }
 
 /** null for none; undefined if the engine refuses them. Tools of the server's own are none of the model's. */

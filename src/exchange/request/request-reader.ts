@@ -3,6 +3,7 @@
  * gives its own error; nothing is coerced, repaired or given a default that the engine does not give.
  */
 import { isArray, isObject, readBody } from '../json/body-reader.ts';
+import { holdsMedia } from './media-parts.ts';
 import { readRawPrompts } from './raw-prompt.ts';
 import { readMessagesConversation } from './messages-request.ts';
 import type { ChatDialect, ChatMessage, Json, JsonObject, RequestReading } from './request.ts';
@@ -27,21 +28,6 @@ const dialects = {
   Exclude<RequestKind, 'completion'>,
   { readonly dialect: ChatDialect; read(json: JsonObject): ChatMessage[] | undefined }
 >;
-
-/** Content parts that put something else than text into the prompt. */
-const mediaParts = new Set([
-  'audio',
-  'audio_url',
-  'image',
-  'image_embeds',
-  'image_url',
-  'input_audio',
-  'input_file',
-  'input_image',
-  'input_video',
-  'video',
-  'video_url',
-]);
 
 /** Reads a body whole. Never throws; blocks for about 3 ms per MiB. */
 export function readRequest(body: Buffer, kind: RequestKind): RequestReading {
@@ -97,15 +83,6 @@ function readMessages(value: Json | undefined): ChatMessage[] | undefined {
     messages.push({ role: message['role'], value: message, path, contentPath: [...path, 'content'] });
   }
   return messages;
-}
-
-/** The result of a tool may stand among the parts, with parts of its own. */
-function holdsMedia(content: Json | undefined): boolean {
-  if (!isArray(content)) return false;
-  return content.some((part) => {
-    if (!isObject(part) || typeof part['type'] !== 'string') return false;
-    return mediaParts.has(part['type']) || (part['type'] === 'tool_result' && holdsMedia(part['content']));
-  });
 }
 
 /** A value that is not a positive whole number is refused by the engine or means one; neither changes a prompt. */

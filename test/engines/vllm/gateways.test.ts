@@ -105,7 +105,7 @@ describe('a cache salt on a vLLM', () => {
   });
 });
 
-describe('a chat with an image on a vLLM', () => {
+describe('a chat with an image on a vLLM that will not be asked about it', () => {
   it('has unknown ids, and whatever the engine counts is no mismatch', async (t) => {
     const server = await standIn('qwen3', {
       without: ['/tokenizer_info'],
@@ -124,11 +124,11 @@ describe('a chat with an image on a vLLM', () => {
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image] }];
     for (let turn = 0; turn < 3; turn += 1) {
       const { status, said } = await chat(proxied, { messages });
-      assert.deepEqual([status, said.inspection, said.findings], [200, 'unknown;media', null]);
+      assert.deepEqual([status, said.inspection, said.findings], [200, 'unknown;oracle-refused', null]);
     }
     await settled(proxied, 3);
     assert.equal(await proxied.metric('tokenweir_count_checks_total', { result: 'mismatch' }), 0);
-    assert.equal(await proxied.metric('tokenweir_inspection_unknown_total', { reason: 'media' }), 3);
+    assert.equal(await proxied.metric('tokenweir_inspection_unknown_total', { reason: 'oracle-refused' }), 3);
     // The same count of a chat without the image is one.
     await chat(proxied, { messages: Q });
     await settled(proxied, 4);

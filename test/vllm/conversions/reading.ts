@@ -3,12 +3,19 @@ import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { readRequest } from '../../../src/exchange/request/request-reader.ts';
 import { ask, typed } from '../../engines/engine-under-test.ts';
-import type { ConversionCase } from './bodies.ts';
+
+interface Asked {
+  readonly kind: 'chat' | 'messages' | 'responses';
+  /** As it is sent. */
+  readonly body: string;
+}
+
+const paths = { chat: 'chat/completions', messages: 'messages', responses: 'responses' } as const;
 
 /** Undefined if the body is not readable, or its ids are unknown. */
 export async function idsByAdapter(
   engine: Engine,
-  { kind, body }: ConversionCase,
+  { kind, body }: Asked,
 ): Promise<readonly number[] | undefined> {
   if (!readRequest(Buffer.from(body), kind).readable) return undefined;
   const read = await ask(engine, typed(kind, body));
@@ -18,11 +25,8 @@ export async function idsByAdapter(
 }
 
 /** By the engine's own rendering; undefined if it refuses the body. */
-export async function idsByRendering(
-  url: string,
-  { kind, body }: ConversionCase,
-): Promise<number[] | undefined> {
-  const reply = await post(`${url}/v1/${kind}/render`, body);
+export async function idsByRendering(url: string, { kind, body }: Asked): Promise<number[] | undefined> {
+  const reply = await post(`${url}/v1/${paths[kind]}/render`, body);
   return reply.status === 200 ? (reply.json as { token_ids: number[] }).token_ids : undefined;
 }
 

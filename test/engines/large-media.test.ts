@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withoutLargeMedia } from '../../../src/engines/llama-server/media.ts';
-import { readRequest } from '../../../src/exchange/request/request-reader.ts';
-import type { ChatRequest } from '../../../src/exchange/request/request.ts';
+import { withoutLargeMedia } from '../../src/engines/large-media.ts';
+import { readRequest } from '../../src/exchange/request/request-reader.ts';
+import type { ChatRequest } from '../../src/exchange/request/request.ts';
 
 function chatOf(body: string): ChatRequest {
   const reading = readRequest(Buffer.from(body), 'chat');

@@ -1,11 +1,11 @@
 /**
- * A chat body for `/apply-template` with its large media cut down. The template sees only that there is a medium, so a
- * tiny one in its place renders the same text (engine-protocols, section 2.4), and megabytes need not travel twice.
+ * A chat body with its large media cut down. A template sees only that there is a medium, so a tiny one in its place
+ * renders the same text (engine-protocols, section 2.4), and megabytes need not travel twice.
  */
-import { isArray, isObject } from '../../exchange/json/body-reader.ts';
-import { applyEdits, type Edit } from '../../exchange/edits.ts';
-import type { ChatRequest, Json, JsonPath } from '../../exchange/request/request.ts';
-import { textStart } from '../../exchange/text-start.ts';
+import { isArray, isObject } from '../exchange/json/body-reader.ts';
+import { applyEdits, type Edit } from '../exchange/edits.ts';
+import type { ChatRequest, Json, JsonPath } from '../exchange/request/request.ts';
+import { textStart } from '../exchange/text-start.ts';
 
 /** Smaller media are sent as they are. */
 const largeMedium = 64 * 1024;

@@ -1,0 +1,167 @@
+// Conversations with pictures on real vLLMs that see: what is said of the text around them is what the engine makes of it,
+// id for id by its own rendering of the real pictures; of how many ids a picture takes nothing is said.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+import { VllmEngine } from '../../src/engines/vllm.ts';
+import { openAdapter } from '../engines/engine-under-test.ts';
+import { chat, clean, requestFindings, settled } from '../support/exchanges.ts';
+import { openProxy } from '../support/open-proxy.ts';
+import { greyPng } from '../support/png.ts';
+import { dummyWeights, gemma3WithPictures, qwen3WithPictures } from '../support/vllm/picture-model-folder.ts';
+import { realVllm } from '../support/vllm/real-vllm.ts';
+import { idsByAdapter, idsByRendering } from './conversions/reading.ts';
+
+// Rendering is on, so that the engine itself tells what it makes of the real pictures.
+const args = [...dummyWeights, '--enable-scale-out'];
+/** `padding`: the id that stands in the place of each piece of a picture. */
+const engines = [
+  { family: 'gemma3', padding: 262_144, engine: await realVllm(gemma3WithPictures, { args }) },
+  { family: 'qwen3', padding: 151_655, engine: await realVllm(qwen3WithPictures, { args }) },
+] as const;
+
+const text = (said: string): object => ({ type: 'text', text: said });
+const user = (...content: object[]): object => ({ role: 'user', content });
+const inline = (png: Buffer): string => `data:image/png;base64,${png.toString('base64')}`;
+const [small, wide] = [greyPng(32, 32), greyPng(400, 90)];
+const part = (png: Buffer): object => ({ type: 'image_url', image_url: { url: inline(png) } });
+const block = (png: Buffer): object => ({
+  type: 'image',
+  source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') },
+});
+const item = (png: Buffer): object => ({ type: 'input_image', detail: 'auto', image_url: inline(png) });
+const looked = [text('Look: '), part(wide), text('What is it?')];
+
+type Kind = 'chat' | 'messages' | 'responses';
+const bodies: Readonly<Record<Kind, Readonly<Record<string, object>>>> = {
+  chat: {
+    'a picture between texts': { messages: [user(...looked)] },
+    'a picture alone': { messages: [user(part(small))] },
+    'several, of several turns': {
+      messages: [
+        { role: 'system', content: 'You are terse.' },
+        user(part(small), text('One.'), part(wide)),
+        { role: 'assistant', content: 'Grey.' },
+        user(text('And this?'), part(wide), text('And this?'), part(small)),
+      ],
+    },
+    'a picture of a megabyte': {
+      messages: [user(text('Look: '), part(Buffer.concat([wide, Buffer.alloc(2 ** 20)])), text('?'))],
+    },
+    'a name for it': { messages: [user(text('Look: '), { ...part(small), uuid: 'picture-1' })] },
+    'a part without a type': { messages: [user({ image_url: inline(wide) }, text('What is it?'))] },
+    'what stands for it, as text': {
+      messages: [user(text('See <start_of_image> and <image_soft_token>.'), part(small))],
+    },
+    'BOS that the request asks for': { add_special_tokens: true, messages: [user(...looked)] },
+  },
+  messages: {
+    'a picture between texts': { messages: [user(text('Look: '), block(wide), text('What is it?'))] },
+    'a picture alone': { messages: [user(block(small))] },
+  },
+  responses: {
+    'a picture between texts': {
+      input: [
+        user({ type: 'input_text', text: 'Look: ' }, item(wide), { type: 'input_text', text: 'What is it?' }),
+      ],
+    },
+  },
+};
+
+const cases = (['chat', 'messages', 'responses'] as const).flatMap((kind) =>
+  Object.entries(bodies[kind]).map(([name, body]) => ({ kind, name, body })),
+);
+
+for (const { family, padding, engine } of engines) {
+  describe(`ids around pictures: ${family} on a real vLLM`, { skip: engine.skip }, () => {
+    for (const { kind, name, body } of cases) {
+      it(`${kind}: ${name}`, async (t) => {
+        const { url } = await engine.server();
+        const adapter = openAdapter(url, { adapter: VllmEngine }).engine;
+        t.after(() => adapter.close());
+        const asked = { kind, body: JSON.stringify({ max_tokens: 2, model: family, ...body }) };
+        const theirs = await idsByRendering(url, asked);
+        assert.ok(theirs !== undefined);
+        const ours = await idsByAdapter(adapter, asked);
+        assert.deepEqual(ours && onePerRun(ours, padding), onePerRun(theirs, padding));
+      });
+    }
+  });
+}
+
+/** A picture takes as many as its size asks for. */
+function onePerRun(ids: readonly number[], padding: number): number[] {
+  return ids.filter((id, index) => id !== padding || ids[index - 1] !== padding);
+}
+
+describe(
+  'conversations with pictures, through the proxy, on a real vLLM',
+  { skip: engines[0].engine.skip },
+  () => {
+    const [gemma3] = engines;
+
+    it('are clean, and no count of theirs is compared or added up', async (t) => {
+      const proxied = await openProxy(t, (await gemma3.engine.server()).url);
+      const turns = [
+        [user(...looked)],
+        [user(...looked), { role: 'assistant', content: 'Grey.' }, user(text('Sure?'))],
+        [
+          ...[user(...looked), { role: 'assistant', content: 'Grey.' }, user(text('Sure?'))],
+          ...[{ role: 'assistant', content: 'Yes.' }, user(part(small), text('And this?'))],
+        ],
+      ];
+      for (const messages of turns) assert.deepEqual((await chat(proxied, { messages })).said, clean);
+      await settled(proxied, 3);
+      assert.deepEqual(await requestFindings(proxied), []);
+      assert.equal(await proxied.metric('tokenweir_count_checks_total', { result: 'absent' }), 3);
+      assert.equal(await proxied.metric('tokenweir_count_checks_total'), 3);
+      assert.equal(await proxied.metric('tokenweir_prompt_tokens_total'), 0);
+      assert.equal(await proxied.metric('tokenweir_prompt_tokens_reusable_total'), 0);
+    });
+
+    it('break where their text was changed', async (t) => {
+      const proxied = await openProxy(t, (await gemma3.engine.server()).url);
+      const system = (content: string): object => ({ role: 'system', content });
+      const first = [system('It is 9:41.'), user(...looked)];
+      const second = [
+        system('It is 9:42.'),
+        user(...looked),
+        { role: 'assistant', content: 'Grey.' },
+        user(text('Sure?')),
+      ];
+      await chat(proxied, { messages: first });
+      assert.match((await chat(proxied, { messages: second })).said.findings ?? '', /^prefix-break;/);
+    });
+
+    it('are not fetched by a question', async (t) => {
+      const fetched: string[] = [];
+      const pictures = createServer((request, response) => {
+        fetched.push(request.url ?? '');
+        response.writeHead(200, { 'content-type': 'image/png' }).end(wide);
+      }).listen(0, '127.0.0.1');
+      await once(pictures, 'listening');
+      t.after(() => pictures.close());
+      const url = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}/wide.png`;
+      const proxied = await openProxy(t, (await gemma3.engine.server()).url);
+      const messages = [user(text('Look: '), { type: 'image_url', image_url: { url } })];
+      const { status, said } = await chat(proxied, { messages });
+      assert.deepEqual([status, said], [200, clean]);
+      assert.deepEqual(fetched, ['/wide.png'], 'by the request itself');
+    });
+
+    it('are unknown where they hold what nothing stands in for', async (t) => {
+      const proxied = await openProxy(t, (await gemma3.engine.server()).url);
+      for (const other of [
+        { type: 'video_url', video_url: { url: 'http://127.0.0.1:1/x.mp4' } },
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+      ]) {
+        const { said } = await chat(proxied, { messages: [user(text('Look: '), other)] });
+        assert.equal(said.inspection, 'unknown;media');
+      }
+      const cut = { messages: [user(...looked)], truncate_prompt_tokens: 8 };
+      assert.equal((await chat(proxied, cut)).said.inspection, 'unknown;media');
+    });
+  },
+);
