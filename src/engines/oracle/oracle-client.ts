@@ -179,12 +179,16 @@ function readAnswer(status: number, text: string, plainText: boolean): OracleAns
   try {
     json = JSON.parse(text) as Json;
   } catch {
-    return { ...unknown(status === 503 ? 'engine-loading' : 'oracle-error'), status };
+    // A page, as gateways answer with: what it refuses is told by its status, whatever its words.
+    return { ...unknown(reasonOfStatus(status)), status };
   }
   if (status === 200) return { known: true, status, json };
-  if (status === 503) return { ...unknown('engine-loading'), status, json };
-  if (status >= 400 && status < 500) return { ...unknown('oracle-refused'), status, json };
-  return { ...unknown('oracle-error'), status, json };
+  return { ...unknown(reasonOfStatus(status)), status, json };
+}
+
+function reasonOfStatus(status: number): UnknownReason {
+  if (status === 503) return 'engine-loading';
+  return status >= 400 && status < 500 ? 'oracle-refused' : 'oracle-error';
 }
 
 function isStaleSocket(error: unknown): boolean {

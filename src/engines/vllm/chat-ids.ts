@@ -34,8 +34,11 @@ const paths: Readonly<Record<ChatDialect, string>> = {
 /** How long an endpoint that was not there is not asked again: a restart may have switched it on. */
 const absentMs = 60_000;
 
-/** Answers of a server, or of a gateway before it, that has no such endpoint or does not let us have it. */
-const absences: ReadonlySet<number | undefined> = new Set([401, 403, 404, 405, 501]);
+/**
+ * Answers of a server, or of a gateway before it, that has no such endpoint or does not let us have it. A 200 without ids is a
+ * gateway's page for whatever it does not know.
+ */
+const absences: ReadonlySet<number | undefined> = new Set([200, 401, 403, 404, 405, 501]);
 
 export class VllmChatIds {
   readonly #oracle: VllmOracle;

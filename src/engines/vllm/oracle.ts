@@ -132,7 +132,7 @@ export class VllmOracle {
     const question = { oracle: 'render', method: 'POST', path: `${path}/render`, body } as const;
     const answer = await this.#ask(question, context);
     const ids = numbers(object(answer)['token_ids']);
-    if (ids === undefined) throw new OracleFailure('oracle-error', question.path);
+    if (ids === undefined) throw new OracleFailure('oracle-error', question.path, 200);
     return Uint32Array.from(ids);
   }
 

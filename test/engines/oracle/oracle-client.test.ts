@@ -53,9 +53,13 @@ describe('OracleClient', () => {
 
   for (const [status, body, reason] of [
     [401, '{"error":{}}', 'oracle-refused'],
+    [401, '<html>', 'oracle-refused'],
+    [413, '<html>', 'oracle-refused'],
     [400, '{"error":{}}', 'oracle-refused'],
     [500, '{"error":{}}', 'oracle-error'],
+    [500, '<html>', 'oracle-error'],
     [503, '{"error":{}}', 'engine-loading'],
+    [503, '<html>', 'engine-loading'],
     [200, '<html>', 'oracle-error'],
   ] as const) {
     it(`answers ${status} ${body} as ${reason}`, async () => {

@@ -1,16 +1,13 @@
 // Gateways as operators put before a vLLM, over the stand-in: one port for two engines, and what the product says of replies
 // that can't be compared.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, describe, it } from 'node:test';
-import { text as textOf } from 'node:stream/consumers';
 import { VllmEngine } from '../../../src/engines/vllm.ts';
 import { Q } from '../../support/conversations.ts';
 import { chat, settled } from '../../support/exchanges.ts';
 import type { Family } from '../../support/gguf/families.ts';
 import { openProxy } from '../../support/open-proxy.ts';
+import { routerTo } from '../../support/vllm/router.ts';
 import { standIn, type StandIn } from '../../support/vllm/stand-in.ts';
 import { recording } from '../../vllm/recordings/recording.ts';
 import { context, idsOf, openAdapter, typed } from '../engine-under-test.ts';
@@ -26,46 +23,14 @@ async function engineOf(family: Family): Promise<StandIn> {
   return server;
 }
 
-/** Sends each question to the engine that serves its `model`, and lists the models of all. */
-async function routerBefore(engines: Readonly<Record<string, StandIn>>): Promise<string> {
-  const [first] = Object.values(engines);
-  const server = createServer((request, response) => {
-    void (async () => {
-      const path = request.url ?? '/';
-      const body = await textOf(request);
-      const asked = body === '' ? {} : (JSON.parse(body) as { model?: string });
-      const ask = async (engine: StandIn | undefined) => {
-        assert.ok(engine !== undefined);
-        const method = request.method ?? 'GET';
-        return fetch(engine.url + path, { method, ...(method === 'POST' && { body }) });
-      };
-      if (path === '/v1/models') {
-        const lists = await Promise.all(Object.values(engines).map(ask));
-        const all = (await Promise.all(lists.map((list) => list.json()))) as { data: object[] }[];
-        response.end(JSON.stringify({ object: 'list', data: all.flatMap(({ data }) => data) }));
-        return;
-      }
-      const reply = await ask(asked.model === undefined ? first : engines[asked.model]);
-      response.writeHead(reply.status).end(await reply.text());
-    })();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closers.unshift(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 describe('two vLLMs behind one port', () => {
   it('have facts and ids of their own, by the name of the model', async () => {
-    const url = await routerBefore({
-      qwen3: await engineOf('qwen3'),
-      'llama3.1': await engineOf('llama3.1'),
+    const router = await routerTo({
+      qwen3: (await engineOf('qwen3')).url,
+      'llama3.1': (await engineOf('llama3.1')).url,
     });
-    const { engine } = openAdapter(url, { adapter: VllmEngine, timeoutMs: 60_000 });
+    closers.unshift(() => router.close());
+    const { engine } = openAdapter(router.url, { adapter: VllmEngine, timeoutMs: 60_000 });
     closers.unshift(() => engine.close());
     const prompt = 'One, two';
     const idsIn = (model: string) => idsOf(engine, typed('completion', { model, prompt }));
