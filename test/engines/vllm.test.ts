@@ -319,6 +319,30 @@ describe('vLLM ids', () => {
     assert.equal(ids.length, 32_767);
   });
 
+  it('are asked for with reasoning by the name that the question knows, as the chat route renames it', async () => {
+    const asked: string[] = [];
+    const { engine } = await adapterOf('qwen3', {
+      without: ['/tokenizer_info'],
+      intercept: (path, body) => {
+        if (path !== '/tokenize' || !body.includes('"content":"b"')) return undefined;
+        asked.push(body);
+        return { status: 200, text: JSON.stringify({ count: 1, max_model_len: 32_768, tokens: [1] }) };
+      },
+    });
+    const user = '{"role":"user","content":"a"}';
+    for (const [given, reasoning] of [
+      ['"reasoning_content":"H\\u006d \\"x\\"."', 'Hm "x".'],
+      ['"reasoning_content":"Hm.","reasoning":"So."', 'So.'],
+      ['"reasoning":"So.","reasoning_content":"Hm."', 'So.'],
+      ['"reasoning_content":null', undefined],
+    ]) {
+      const body = `{"messages":[${user},{"role":"assistant","content":"b",${given}},${user}]}`;
+      assert.deepEqual(await idsOf(engine, typed('chat', body)), [1]);
+      const { messages } = JSON.parse(asked.splice(0)[0] ?? '') as { messages: { reasoning?: string }[] };
+      assert.equal(messages[1]?.reasoning, reasoning);
+    }
+  });
+
   it('are asked for with a small picture in the place of each, and nothing else changed', async () => {
     const asked: string[] = [];
     const answer = { count: 3, max_model_len: 32_768, tokens: [1, 2, 3] };
