@@ -38,13 +38,21 @@ interface LostHere {
   /** The fact that it is, where it is one. */
   readonly fact?: string;
   readonly characters?: { readonly start: number; readonly end: number };
+  /** What of a text is missing everywhere. */
+  readonly leftOut?: string;
 }
 
 function lossesOf(lost: LostParts, reading: TemplateReading | undefined): LostHere[] {
-  const { texts, asCode, calls } = lost;
+  const { texts, asCode, thinned, calls } = lost;
   return [
     ...texts.map((text) => ({ ...lossOfText(text, reading), path: text.path })),
     ...asCode.map(({ path }): LostHere => ({ loss: 'as-code', path })),
+    ...thinned.map(({ path, leftOut }): LostHere => ({
+      loss: 'characters',
+      fact: 'characters',
+      path,
+      leftOut: leftOut.length > 2 ? 'tags as of HTML' : JSON.stringify(leftOut),
+    })),
     ...calls.map(({ what, path, unread }): LostHere => ({
       ...(unread ? { loss: 'unread-field' } : { loss: what, ...always(what, reading) }),
       path,
@@ -112,7 +120,10 @@ function fact(loss: Loss, path: JsonPath): LostHere {
   return { loss, fact: loss, path };
 }
 
-function findingOf({ loss, fact: known, path, characters }: LostHere, others: readonly LostHere[]): Finding {
+function findingOf(
+  { loss, fact: known, path, characters, leftOut }: LostHere,
+  others: readonly LostHere[],
+): Finding {
   const { severity, culprit, said, advice } = lossWords[loss];
   const field = formatPath(path);
   const more = others.length === 0 ? '' : ` (and ${others.length} more: ${listed(others)})`;
@@ -125,7 +136,7 @@ function findingOf({ loss, fact: known, path, characters }: LostHere, others: re
     promptIndex: 0,
     field,
     ...(characters && { characters }),
-    message: `${said(field + more)}.`,
+    message: `${said(field + more)}${leftOut === undefined ? '' : `, such as ${leftOut}`}.`,
     advice,
   };
 }

@@ -6,6 +6,7 @@ import { clippedTo, wrappedTo } from '../report/display-width.ts';
 import { labelled, lineWidth, type Paint, type Row, type Style } from '../report/layout.ts';
 import { printable, quoted } from '../report/printable.ts';
 import { tokenizationTable } from './tokenization-table.ts';
+import { writtenRows } from './written-rows.ts';
 
 /** @returns lines that end with a newline each. */
 export function formatDiagnosis(diagnosis: Diagnosis, paint: Paint): string {
@@ -57,6 +58,7 @@ function templateRows({ facts }: Serving): Row[] {
     ...turnEnds.map((end) => ({ label: 'turn end', value: [printable(end)] })),
     { label: 'generation prompt', value: tailValue(generationPrompt, 'none') },
     { label: 'think tail', value: tailValue(thinkTail, 'none: thinking off adds nothing') },
+    ...writtenRows(facts.reading),
   ];
 }
 

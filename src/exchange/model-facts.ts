@@ -1,6 +1,7 @@
 /** Model facts: what probing has shown about one model on one engine process. Never assumed from a family name. */
 import type { ChatDialect } from './request/request.ts';
 import type { RouteKind } from './request/route.ts';
+import type { JsonStyle, SeenForm } from './seen-form.ts';
 
 /** A token text proven to be a hard boundary: tokens(a + marker + b) = tokens(a), id, tokens(b), or b without leading space. */
 export interface Marker {
@@ -71,6 +72,10 @@ export interface TemplateReading {
   readonly developerAsSystem: boolean;
   /** The members of a message whose text is written as reasoning, where reasoning is written at all. */
   readonly reasoningMembers: readonly string[];
+  /** How it writes texts, for each place that showed it; absent where nothing did. */
+  readonly forms?: readonly SeenForm[];
+  /** How it writes JSON again, for each place where it does. */
+  readonly json?: readonly JsonStyle[];
 }
 
 export interface ModelFacts {

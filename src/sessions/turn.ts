@@ -42,7 +42,9 @@ export function turnOf(
     ids: tokens.ids,
     generated: Uint32Array.from(generated),
     ...(match.digest && { digest: match.digest }),
-    ...(isShown && { lostReasoning: lostReasoning(request, tokens.text).map(({ turn }) => turn) }),
+    ...(isShown && {
+      lostReasoning: lostReasoning(request, tokens.text, facts.reading).map(({ turn }) => turn),
+    }),
     tail: tailOf(tokens, facts),
     ...(tokens.cut !== undefined && { cut: true }),
     sequence: match.sequence,

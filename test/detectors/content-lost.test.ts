@@ -27,8 +27,57 @@ const long = Array.from({ length: 40 }, (_, index) => `Line ${index} of a long t
   '\n',
 );
 
+const shout = 'Where does it\n\nend,   and why?\nSay so.';
+const rewritten = (messages: readonly JsonObject[], text: string): ExchangeShape => ({
+  ...chat(messages, text),
+  facts: factsOf.rewriting,
+});
+
 testDetector(contentLost, {
   clean: [
+    {
+      name: 'texts in the form that this template was seen to write',
+      exchange: rewritten(
+        [{ role: 'system', content: 'Be brief.\nBe kind.' }, user(shout), result('5 "m"\nà Żnin, été')],
+        turn('system', 'BE BRIEF. BE KIND.') +
+          turn('user', 'WHERE DOES IT END, AND WHY? SAY SO.') +
+          turn('tool', String.raw`5 \"m\"\n\u00E0 \u017Bnin, \u00E9t\u00E9`) +
+          ask,
+      ),
+    },
+    {
+      name: 'a result in JSON that says nothing but numbers, written again as it was seen to be',
+      exchange: rewritten(
+        [question, call('{"city": "Lisbon"}'), result('{"b":[12,3,4,-5,66,7,true],"a":null}')],
+        `${asked}${turn('assistant', called)}${turn('tool', "{'a': None, 'b': [12, 3, 4, -5, 66, 7, True]}")}${ask}`,
+      ),
+    },
+    {
+      name: 'a text as it was sent, where the template was seen to write others otherwise',
+      exchange: rewritten([user(shout)], turn('user', shout) + ask),
+    },
+    {
+      name: 'white space and control characters alone that the template leaves out',
+      exchange: {
+        ...chat([user('a\r\nb\u0001c and so on')], turn('user', 'a\nbc and so on') + ask),
+        facts: {
+          ...factsOf.rewriting,
+          reading: {
+            ...factsOf.rewriting.reading,
+            forms: [
+              {
+                places: ['question'],
+                characters: [
+                  { given: '\r', written: '' },
+                  { given: '\u0001', written: '' },
+                ],
+                trims: 'nothing',
+              },
+            ],
+          },
+        },
+      },
+    },
     {
       name: 'texts that are there as they were sent',
       exchange: chat([user('Hello there')], turn('user', 'Hello there') + ask),
@@ -171,6 +220,30 @@ testDetector(contentLost, {
     },
   ],
   found: [
+    {
+      name: 'characters that the template leaves out of every text',
+      exchange: rewritten(
+        [user('if a<b and b>c: stop'), user(`and\nc < d: go`)],
+        turn('user', 'IF AB AND BC: STOP') + turn('user', 'AND C D: GO') + ask,
+      ),
+      findings: [
+        {
+          cause: 'characters',
+          severity: 'warning',
+          culprit: 'template',
+          fact: 'characters',
+          field: 'messages[0].content',
+        },
+      ],
+    },
+    {
+      name: 'a text that is there in no form, nor in the one that was seen',
+      exchange: rewritten(
+        [user('Where does the river end?'), user('Which of the two rivers is it?')],
+        turn('user', 'WHERE DOES THE RIVER END?') + turn('user', '') + ask,
+      ),
+      findings: [{ cause: 'text', severity: 'error', field: 'messages[1].content' }],
+    },
     {
       name: 'a question that is not there',
       exchange: chat([user('Which river is the longest?')], turn('user', '') + ask),

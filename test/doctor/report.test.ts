@@ -8,6 +8,7 @@ import { formatDiagnosis } from '../../src/doctor/report.ts';
 import { tokenizationTable } from '../../src/doctor/tokenization-table.ts';
 import { displayWidth } from '../../src/report/display-width.ts';
 import { createPaint } from '../../src/report/layout.ts';
+import { factsOf } from '../support/exchange-builder.ts';
 import { servingOf } from './serving.ts';
 
 const plain = createPaint(false);
@@ -59,6 +60,21 @@ describe('the report', () => {
       }
     });
   }
+
+  it('says how texts and JSON are written, in lines', () => {
+    const { reading } = factsOf.rewriting;
+    const lines = formatDiagnosis(diagnosisOf(servingOf('qwen3', { reading })), plain).split('\n');
+    const start = lines.findIndex((line) => line.startsWith('  texts'));
+    assert.deepEqual(lines.slice(start, start + 5), [
+      '  texts              without "<"; without ">"; in capitals; with other white space inside; trimmed:',
+      '                     instructions, question, answer, text-part',
+      '                     "\\"" as "\\\\\\""; "\\n" as "\\\\n"; beyond ASCII as \\u00E9: tool-result',
+      '  JSON               result: as Python writes it; ", " and ": "; members sorted',
+      '',
+    ]);
+    const whole = formatDiagnosis(diagnosisOf(servingOf('qwen3')), plain);
+    assert.match(whole, /^ {2}texts +not seen: the template refused to be tried$/m);
+  });
 
   it('has no spaces at line ends', () => {
     assert.doesNotMatch(formatDiagnosis(diagnosisOf(servingOf('qwen3'), 'x'), plain), / $/m);

@@ -130,6 +130,39 @@ export const factsOf = {
       reasoningMembers: ['reasoning_content'],
     },
   },
+  /** A template that writes messages in capitals without angle brackets, lines joined, and results as JSON in ASCII. */
+  rewriting: {
+    ...noFacts,
+    reading: {
+      dropped: [],
+      droppedFields: [],
+      mergesInstructions: false,
+      developerAsSystem: false,
+      reasoningMembers: ['reasoning_content'],
+      forms: [
+        {
+          places: ['instructions', 'question', 'answer', 'text-part'],
+          characters: [
+            { given: '<', written: '' },
+            { given: '>', written: '' },
+          ],
+          letters: 'upper',
+          changesSpace: true,
+          trims: 'both',
+        },
+        {
+          places: ['tool-result'],
+          characters: [
+            { given: '"', written: String.raw`\"` },
+            { given: '\n', written: String.raw`\n` },
+          ],
+          beyondAscii: 'json-upper',
+          trims: 'nothing',
+        },
+      ],
+      json: [{ place: 'result', comma: ', ', colon: ': ', sorted: true, lines: false, literals: 'python' }],
+    },
+  },
   /** A model without a chat template. */
   base: { ...noFacts, bos: { text: '<s>', id: 1 }, addedPrefix: { chat: [1], completion: [1] } },
   /** A model file without a template, as llama-server serves it: ChatML in a vocabulary that does not know it. */

@@ -49,7 +49,7 @@ export function nameBreak(
   }
   const inTail = tailCause(ancestor, position);
   if (inTail !== undefined) return { cause: inTail, severity: 'info', culprit: 'template' };
-  const dropped = tokens && droppedReasoning(match, ancestor, request, tokens, position);
+  const dropped = tokens && droppedReasoning(match, ancestor, request, tokens, position, reading);
   if (dropped !== undefined) {
     const { isEarlier, path } = dropped;
     const isMeant = isEarlier && (reading === undefined || reading.dropped.includes('reasoning'));

@@ -3,6 +3,8 @@
  * once the user asks again. The client sent the same in both.
  */
 import { lostReasoning, type LostReasoning } from '../../exchange/written/lost-reasoning.ts';
+import { seenWriting } from '../../exchange/written/form-writing.ts';
+import type { TemplateReading } from '../../exchange/model-facts.ts';
 import { placeTexts } from '../../exchange/written/placed-texts.ts';
 import { isReasoning, promptParts } from '../../exchange/written/prompt-parts.ts';
 import type { ChatRequest, GenerationRequest } from '../../exchange/request/request.ts';
@@ -18,6 +20,7 @@ export function droppedReasoning(
   request: GenerationRequest,
   tokens: KnownTokens,
   position: number,
+  reading: TemplateReading | undefined,
 ): LostReasoning | undefined {
   const { text } = tokens;
   const before = ancestor.lostReasoning;
@@ -26,11 +29,11 @@ export function droppedReasoning(
   if (digest === undefined || digest.options !== ancestor.digest?.options) return undefined;
   const range = breakRange(tokens, position);
   if (range === undefined) return undefined;
-  const gone = lostReasoning(request, text).filter(
+  const gone = lostReasoning(request, text, reading).filter(
     ({ turn }) => turn < commonMessages && !before.includes(turn),
   );
   if (gone.length === 0) return undefined;
-  const placeOf = reasoningPlaces(request, text);
+  const placeOf = reasoningPlaces(request, text, reading);
   return gone.find(({ message }) => {
     const place = placeOf(message);
     return place.start <= range.end && place.end >= range.start;
@@ -38,14 +41,20 @@ export function droppedReasoning(
 }
 
 /** For a message, where its reasoning would stand: between the texts before it and what follows it. */
-function reasoningPlaces(request: ChatRequest, text: string): (message: number) => TextRange {
+function reasoningPlaces(
+  request: ChatRequest,
+  text: string,
+  reading: TemplateReading | undefined,
+): (message: number) => TextRange {
   // Some templates move instructions behind what follows them.
-  const inTurns = placeTexts(promptParts(request), text).texts.flatMap(({ message, part, place }) => {
-    const given = request.messages[message];
-    return place === undefined || given === undefined || instructs(given) || isReasoning(part.sort)
-      ? []
-      : [{ message, ...place }];
-  });
+  const inTurns = placeTexts(promptParts(request), text, seenWriting(reading)).texts.flatMap(
+    ({ message, part, place }) => {
+      const given = request.messages[message];
+      return place === undefined || given === undefined || instructs(given) || isReasoning(part.sort)
+        ? []
+        : [{ message, ...place }];
+    },
+  );
   return (message) => {
     let start = 0;
     let end = text.length;

@@ -80,6 +80,12 @@ export const lossWords = {
     said: (fields) => `The prompt holds ${fields} as it holds system messages`,
     advice: 'Nothing need be done; the model reads it as what the operator says.',
   },
+  characters: {
+    severity: 'warning',
+    culprit: 'template',
+    said: (fields) => `The prompt holds ${fields} without characters that the template leaves out everywhere`,
+    advice: 'Whoever runs the engine must look at what its template replaces or strips in texts.',
+  },
   'extra-field': {
     severity: 'info',
     culprit: 'client',

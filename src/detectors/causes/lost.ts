@@ -3,9 +3,9 @@ import type { Exchange } from '../../exchange/exchange.ts';
 import { lostParts, type LostParts } from '../../exchange/written/lost-parts.ts';
 
 /** Undefined for what is no chat, and where the prompt's text is not known. */
-export function lostOf({ request, prompts: [read] }: Exchange): LostParts | undefined {
+export function lostOf({ request, facts, prompts: [read] }: Exchange): LostParts | undefined {
   if (request?.kind !== 'chat' || read?.known !== true || read.text === undefined) return undefined;
-  return lostParts(request, read.text);
+  return lostParts(request, read.text, facts?.reading);
 }
 
 /** The items by what they have in common, in the order in which that comes first; no group is empty. */

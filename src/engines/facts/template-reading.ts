@@ -4,11 +4,11 @@
  */
 import { lostParts, type LostParts } from '../../exchange/written/lost-parts.ts';
 import type { TemplateReading } from '../../exchange/model-facts.ts';
+import { findWritten } from '../../exchange/written/written-forms.ts';
+import { seenWriting, type FormWriting } from '../../exchange/written/form-writing.ts';
 import { reasoningMembers } from '../../exchange/written/prompt-parts.ts';
+import { readForms, type ReadForms, type Render } from './form-reading.ts';
 import { readRequest } from '../../exchange/request/request-reader.ts';
-
-/** Renders a chat body; undefined if the template refuses it. */
-export type Render = (body: object) => Promise<string | undefined>;
 
 const instructions = 'Weirinstructions are these.';
 const laterInstructions = 'Weirmore of them follows.';
@@ -81,20 +81,19 @@ const whole = [
 
 /** @returns undefined if the template refuses the plainest conversation */
 export async function readTemplate(render: Render): Promise<TemplateReading | undefined> {
-  const plain = await lostOf(render, { messages: [system, question] });
+  const plain = await render({ messages: [system, question] });
   if (plain === undefined) return undefined;
-  const [all, loop, asDeveloper, asSystem, twice, ...thoughts] = await Promise.all([
-    lostOf(render, { messages: whole, tools: [tool] }),
-    lostOf(render, { messages: looped({}), tools: [tool] }),
+  const seen = await readForms(render);
+  const lostOf = (body: object): Promise<LostParts | undefined> => lostIn(render, body, seen);
+  const [all, loop, asDeveloper, twice, ...thoughts] = await Promise.all([
+    lostOf({ messages: whole, tools: [tool] }),
+    lostOf({ messages: looped({}), tools: [tool] }),
     render({ messages: [{ role: 'developer', content: instructions }, question] }),
-    render({ messages: [system, question] }),
     render({ messages: [system, { role: 'system', content: laterInstructions }, question] }),
-    ...reasoningMembers.map((member) =>
-      lostOf(render, { messages: looped({ [member]: reasoning }), tools: [tool] }),
-    ),
+    ...reasoningMembers.map((member) => lostOf({ messages: looped({ [member]: reasoning }), tools: [tool] })),
   ]);
   const dropped = [all, loop].flatMap((lost) => (lost === undefined ? [] : droppedParts(lost)));
-  const between = betweenInstructions(twice);
+  const between = betweenInstructions(twice, seenWriting(seen).at('instructions'));
   const read = reasoningMembers.filter((_, index) => isKept(thoughts[index]));
   if (twice !== undefined && between === undefined) dropped.push('later-instructions');
   if (thoughts.some((lost) => lost !== undefined) && read.length === 0) dropped.push('loop-reasoning');
@@ -102,16 +101,18 @@ export async function readTemplate(render: Render): Promise<TemplateReading | un
     dropped: [...new Set(dropped)].toSorted(),
     droppedFields: [...new Set((loop ?? all)?.toolParts.map(({ what }) => what) ?? [])].toSorted(),
     mergesInstructions: between?.trim() === '',
-    developerAsSystem: asDeveloper !== undefined && asDeveloper === asSystem,
+    developerAsSystem: asDeveloper !== undefined && asDeveloper === plain,
     reasoningMembers: read,
+    ...(seen.forms.length > 0 && { forms: seen.forms }),
+    ...(seen.json.length > 0 && { json: seen.json }),
   };
 }
 
-async function lostOf(render: Render, body: object): Promise<LostParts | undefined> {
+async function lostIn(render: Render, body: object, seen: ReadForms): Promise<LostParts | undefined> {
   const rendered = await render(body);
   const reading = readRequest(Buffer.from(JSON.stringify(body)), 'chat');
   if (rendered === undefined || !reading.readable || reading.request.kind !== 'chat') return undefined;
-  return lostParts(reading.request, rendered);
+  return lostParts(reading.request, rendered, seen);
 }
 
 function droppedParts({ texts, calls, tools }: LostParts): string[] {
@@ -127,8 +128,9 @@ function isKept(lost: LostParts | undefined): boolean {
 }
 
 /** What the template writes between two sets of instructions; undefined if it does not write both. */
-function betweenInstructions(rendered: string | undefined): string | undefined {
-  const [, after] = rendered?.split(instructions) ?? [];
-  const end = after?.indexOf(laterInstructions) ?? -1;
-  return end < 0 ? undefined : after?.slice(0, end);
+function betweenInstructions(rendered: string | undefined, seen: readonly FormWriting[]): string | undefined {
+  const first = findWritten(instructions, rendered ?? '', seen);
+  const after = first && rendered?.slice(first.end);
+  const second = after === undefined ? undefined : findWritten(laterInstructions, after, seen);
+  return second && after?.slice(0, second.start);
 }

@@ -32,6 +32,15 @@ import { replyShape } from './recorded-reply.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
 import { chatDialects, type Json } from '../request/request.ts';
 import { routeKinds, type Route } from '../request/route.ts';
+import {
+  escapeStyles,
+  jsonPlaces,
+  letterCases,
+  textPlaces,
+  type JsonStyle,
+  type SeenForm,
+  type WrittenAs,
+} from '../seen-form.ts';
 import { cutParts, unknownReasons, type AddedIds } from '../token-read.ts';
 
 type MembersOf<Type> = Readonly<Record<keyof Type, Shape>>;
@@ -52,12 +61,33 @@ const ignoredField = object({
   effect: oneOf(ignoredEffects),
   instead: text,
 } satisfies MembersOf<IgnoredField>);
+const seenForm = object({
+  places: listOf(oneOf(textPlaces)),
+  characters: listOf(object({ given: text, written: text } satisfies MembersOf<WrittenAs>)),
+  beyondAscii: optional(oneOf(escapeStyles)),
+  controls: optional(oneOf(escapeStyles)),
+  letters: optional(oneOf(letterCases)),
+  normal: optional(oneOf(['NFC', 'NFKC'])),
+  dropsTags: optional(flag),
+  changesSpace: optional(flag),
+  trims: oneOf(['nothing', 'start', 'end', 'both']),
+} satisfies MembersOf<SeenForm>);
+const jsonStyle = object({
+  place: oneOf(jsonPlaces),
+  comma: text,
+  colon: text,
+  sorted: flag,
+  lines: flag,
+  literals: oneOf(['json', 'python']),
+} satisfies MembersOf<JsonStyle>);
 const reading = object({
   dropped: listOf(text),
   droppedFields: listOf(text),
   mergesInstructions: flag,
   developerAsSystem: flag,
   reasoningMembers: listOf(text),
+  forms: optional(listOf(seenForm)),
+  json: optional(listOf(jsonStyle)),
 } satisfies MembersOf<TemplateReading>);
 const byRoute = object({ chat: ids, completion: ids } satisfies MembersOf<ModelFacts['addedPrefix']>);
 

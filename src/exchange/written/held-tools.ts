@@ -2,6 +2,7 @@
  * Which tools a prompt holds, and where it names them. What is not where the order of the tools lets expect it is looked for
  * in one pass for all, so that a thousand tools that no template writes cost little more than one.
  */
+import { unseen, type FormWriting, type SeenWriting } from './form-writing.ts';
 import { eachPlace } from './many-places.ts';
 import { namePlace, standsAlone } from './name-place.ts';
 import type { MessageParts } from './prompt-parts.ts';
@@ -40,11 +41,12 @@ export function heldTools(
   tools: readonly ToolParts[],
   messages: readonly MessageParts[],
   { all, withoutCalls }: Between,
+  seen: SeenWriting = unseen,
 ): HeldTool[] {
   const budget = new ReadingBudget(mostReads * all.length + freeCharacters);
   const outside = namePlaces(tools, withoutCalls, budget);
   const missing = tools.filter((_, index) => outside[index] === undefined);
-  const described = describedIn(all, missing, budget);
+  const described = describedIn(all, missing, budget, seen.at('tool-description'));
   const hasCalls = all !== withoutCalls;
   const mentioned = hasCalls ? mentionedIn(all, missing, messages, budget) : new Set<ToolParts>();
   const places = hasCalls ? namePlaces(tools, all, budget) : outside;
@@ -130,12 +132,15 @@ function describedIn(
   text: string,
   tools: readonly ToolParts[],
   budget: ReadingBudget,
+  writings: readonly FormWriting[],
 ): ReadonlySet<ToolParts> {
   const found = new Set<ToolParts>();
   const wanted = new Map<string, Beginning[]>();
   for (const tool of tools) {
     const said = beginningOf(tool.description?.text ?? '');
     if (said.length < leastDescription) continue;
+    for (const text of writings.flatMap((form) => form.write(said)))
+      if (text !== said && text !== '') addTo(wanted, text, { tool, text, run: text });
     const run = plainRun(said);
     if (run !== undefined) addTo(wanted, run.slice(0, keyLength), { tool, text: said, run });
     // Where no run stands in all of its forms, each is looked for by itself.

@@ -1,4 +1,5 @@
 /** Which calls that the conversation holds are not in its prompt, each looked for between the texts around it. */
+import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { holdsName } from './name-place.ts';
 import { isAnchor, outside, type PlacedTexts } from './placed-texts.ts';
 import { jsonTexts, type CallPart, type MessageParts } from './prompt-parts.ts';
@@ -43,13 +44,19 @@ export function callGaps(
   });
 }
 
-export function lostCalls(gaps: readonly CallGap[], inOrder: boolean, rendered: string): LostCall[] {
+export function lostCalls(
+  gaps: readonly CallGap[],
+  inOrder: boolean,
+  rendered: string,
+  seen: SeenWriting,
+): LostCall[] {
   if (!inOrder) return [];
+  const writings = seen.at('call-argument', 'nested-argument');
   return gaps.flatMap(({ start, end, calls, own }) => {
     const within = own.map((one) => ({ start: one.start - start, end: one.end - start }));
     const gap = outside(rendered.slice(start, end), within);
     return calls.flatMap((call): LostCall[] => {
-      const held = holdsArguments(call, gap);
+      const held = holdsArguments(call, gap, writings);
       if (held === true) return [];
       const isNamed = holdsName(gap, call.name);
       if (isNamed && held === undefined) return [];
@@ -60,8 +67,12 @@ export function lostCalls(gaps: readonly CallGap[], inOrder: boolean, rendered: 
 }
 
 /** Undefined where the arguments have nothing that could be told. */
-function holdsArguments({ arguments: given }: CallPart, gap: string): boolean | undefined {
+function holdsArguments(
+  { arguments: given }: CallPart,
+  gap: string,
+  writings: readonly FormWriting[],
+): boolean | undefined {
   const texts = jsonTexts(given).filter((text) => text.trim().length >= leastTold);
   if (texts.length === 0) return undefined;
-  return texts.some((text) => holdsBeginning(text, gap));
+  return texts.some((text) => holdsBeginning(text, gap, writings));
 }

@@ -7,8 +7,10 @@ import { callGaps, lostCalls, type CallGap, type LostCall } from './lost-calls.t
 import { isCode, lostTexts, type LostText } from './lost-texts.ts';
 import { lostToolParts, type LostTool, type LostToolPart } from './lost-tools.ts';
 import { outside, placeTexts, type PlacedTexts } from './placed-texts.ts';
+import { seenWriting, type SeenWriting } from './form-writing.ts';
 import { plainTexts } from './plain-texts.ts';
-import { promptParts, type MessageParts } from './prompt-parts.ts';
+import { promptParts, type MessageParts, type TextSort } from './prompt-parts.ts';
+import type { TemplateReading } from '../model-facts.ts';
 import type { ChatRequest, JsonPath } from '../request/request.ts';
 import { toolParts } from './tool-parts.ts';
 
@@ -16,6 +18,8 @@ export interface LostParts {
   readonly texts: readonly LostText[];
   /** Texts that stand in the prompt as code: inside the list of parts that the client sent. */
   readonly asCode: readonly { readonly path: JsonPath }[];
+  /** Texts that are there without a character, or a tag, that this template leaves out everywhere. */
+  readonly thinned: readonly { readonly path: JsonPath; readonly sort: TextSort; readonly leftOut: string }[];
   readonly calls: readonly LostCall[];
   readonly tools: readonly LostTool[];
   /** How many tools with a name the request has. */
@@ -23,49 +27,64 @@ export interface LostParts {
   readonly toolParts: readonly LostToolPart[];
 }
 
-const known = new WeakMap<ChatRequest, { readonly rendered: string; readonly lost: LostParts }>();
+interface Known {
+  readonly rendered: string;
+  readonly seen: SeenWriting;
+  readonly lost: LostParts;
+}
 
-/** Looked for once, whoever asks. */
-export function lostParts(request: ChatRequest, rendered: string): LostParts {
+const known = new WeakMap<ChatRequest, Known>();
+
+/** Looked for once, whoever asks. @param reading how the template was seen to write what it is given */
+export function lostParts(
+  request: ChatRequest,
+  rendered: string,
+  reading?: Pick<TemplateReading, 'forms' | 'json'>,
+): LostParts {
+  const seen = seenWriting(reading);
   const before = known.get(request);
-  if (before?.rendered === rendered) return before.lost;
-  const lost = findLostParts(request, rendered);
-  known.set(request, { rendered, lost });
+  if (before?.rendered === rendered && before.seen === seen) return before.lost;
+  const lost = findLostParts(request, rendered, seen);
+  known.set(request, { rendered, seen, lost });
   return lost;
 }
 
-function findLostParts(request: ChatRequest, rendered: string): LostParts {
+function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting): LostParts {
   const plain = plainTexts(request.messages, rendered);
   if (plain !== undefined) {
-    return { ...nothing, ...lostOfTools(request, [], () => betweenOf(plain, [], rendered)) };
+    return { ...nothing, ...lostOfTools(request, seen, [], () => betweenOf(plain, [], rendered)) };
   }
   const messages = promptParts(request);
-  const placed = placeTexts(messages, rendered);
+  const placed = placeTexts(messages, rendered, seen);
   const gaps = callGaps(messages, placed, rendered);
   return {
     texts: lostTexts(messages, placed.texts),
     asCode: placed.texts.filter((one) => isCode(one, rendered)).map(({ part }) => ({ path: part.path })),
-    calls: lostCalls(gaps, placed.inOrder, rendered),
-    ...lostOfTools(request, messages, () => betweenOf(placed.ranges, gaps, rendered)),
+    thinned: placed.texts.flatMap(({ part: { path, sort }, leftOut }) =>
+      leftOut === undefined ? [] : [{ path, sort, leftOut }],
+    ),
+    calls: lostCalls(gaps, placed.inOrder, rendered, seen),
+    ...lostOfTools(request, seen, messages, () => betweenOf(placed.ranges, gaps, rendered)),
   };
 }
 
-const nothing = { texts: [], asCode: [], calls: [] } as const;
+const nothing = { texts: [], asCode: [], thinned: [], calls: [] } as const;
 
 function lostOfTools(
   request: ChatRequest,
+  seen: SeenWriting,
   messages: readonly MessageParts[],
   between: () => Between,
 ): Pick<LostParts, 'tools' | 'toolCount' | 'toolParts'> {
   const tools = toolParts(request);
   if (tools.length === 0) return { tools: [], toolCount: 0, toolParts: [] };
   const where = between();
-  const held = heldTools(tools, messages, where);
+  const held = heldTools(tools, messages, where, seen);
   const isHeld = new Set(held.map(({ tool }) => tool));
   return {
     tools: tools.filter((tool) => !isHeld.has(tool)).map(({ path, unread }) => ({ path, unread })),
     toolCount: tools.length,
-    toolParts: lostToolParts(held, where),
+    toolParts: lostToolParts(held, where, seen),
   };
 }
 

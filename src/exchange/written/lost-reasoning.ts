@@ -1,5 +1,6 @@
 /** Reasoning that the client sent and the rendered prompt does not hold. Pure. */
 import { lostParts } from './lost-parts.ts';
+import type { TemplateReading } from '../model-facts.ts';
 import { isReasoning } from './prompt-parts.ts';
 import type { ChatRequest, JsonPath } from '../request/request.ts';
 import { instructs } from '../request/system-text.ts';
@@ -14,9 +15,13 @@ export interface LostReasoning {
   readonly isEarlier: boolean;
 }
 
-export function lostReasoning(request: ChatRequest, rendered: string): readonly LostReasoning[] {
+export function lostReasoning(
+  request: ChatRequest,
+  rendered: string,
+  reading?: TemplateReading,
+): readonly LostReasoning[] {
   const { messages } = request;
-  const lost = lostParts(request, rendered).texts.filter(({ sort }) => isReasoning(sort));
+  const lost = lostParts(request, rendered, reading).texts.filter(({ sort }) => isReasoning(sort));
   if (lost.length === 0) return [];
   const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
   let turns = 0;

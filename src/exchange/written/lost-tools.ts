@@ -1,5 +1,6 @@
 /** Which tools, and which parts of tools, are not in the prompt. */
 import { leastDescription, type Between, type HeldTool } from './held-tools.ts';
+import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { OrderedSearch } from './ordered-search.ts';
 import { jsonTexts } from './prompt-parts.ts';
 import { ReadingBudget } from './reading-budget.ts';
@@ -23,8 +24,12 @@ export interface LostToolPart {
 const mostReads = 8;
 const freeCharacters = 1_000_000;
 
-export function lostToolParts(tools: readonly HeldTool[], { all, rendered }: Between): LostToolPart[] {
-  const parts = new PartSearch(all, rendered);
+export function lostToolParts(
+  tools: readonly HeldTool[],
+  { all, rendered }: Between,
+  seen: SeenWriting,
+): LostToolPart[] {
+  const parts = new PartSearch(all, rendered, seen);
   for (const [{ description, properties, fields, members }, block] of blocksOf(tools, all)) {
     if (description !== undefined) parts.look('tool-description', description.path, block, description);
     for (const { text, path, description: said } of properties) {
@@ -46,8 +51,15 @@ class PartSearch {
   readonly #everywhere: OrderedSearch;
   readonly #inPrompt: OrderedSearch;
   readonly #budget: ReadingBudget;
+  readonly #described: Readonly<Record<string, readonly FormWriting[]>>;
+  readonly #values: readonly FormWriting[];
 
-  constructor(all: string, rendered: string) {
+  constructor(all: string, rendered: string, seen: SeenWriting) {
+    this.#described = {
+      'tool-description': seen.at('tool-description'),
+      'property-description': seen.at('property-description'),
+    };
+    this.#values = seen.at('schema-value');
     this.#everywhere = new OrderedSearch(all);
     this.#inPrompt = new OrderedSearch(rendered);
     this.#budget = new ReadingBudget(mostReads * all.length + freeCharacters);
@@ -59,12 +71,13 @@ class PartSearch {
 
   /** Around the tool's name, and then anywhere: a template may write all names first, or the parts of a tool apart. */
   look(what: string, path: JsonPath, block: OrderedSearch, sought: Sought): boolean {
-    if (holds(what, sought, block)) return true;
+    const writings = this.#described[what] ?? this.#values;
+    if (holds(what, sought, block, writings)) return true;
     this.#budget.spend(this.#everywhere.text.length);
-    if (holds(what, sought, this.#everywhere, mostLines)) return true;
+    if (holds(what, sought, this.#everywhere, writings, mostLines)) return true;
     // A message that says the same as a description may have been found in its place.
     const isDescription = what === 'tool-description' || what === 'property-description';
-    if (isDescription && holds(what, sought, this.#inPrompt, mostLines)) return true;
+    if (isDescription && holds(what, sought, this.#inPrompt, writings, mostLines)) return true;
     this.lost.push({ what, path });
     return false;
   }
@@ -73,10 +86,18 @@ class PartSearch {
 /** Of a description's lines, where each is looked for in all of the prompt. */
 const mostLines = 4;
 
-function holds(what: string, sought: Sought, search: OrderedSearch, lines = Infinity): boolean {
-  if (typeof sought === 'string') return search.holds(sought);
-  if ('text' in sought) return holdsDescription(sought.text, search, lines);
-  return what === 'tool-member' ? holdsMember(sought, search) : holdsField(sought, search);
+function holds(
+  what: string,
+  sought: Sought,
+  search: OrderedSearch,
+  writings: readonly FormWriting[],
+  lines = Infinity,
+): boolean {
+  if (typeof sought === 'string') return search.holds(sought, writings);
+  if ('text' in sought) return holdsDescription(sought.text, search, writings, lines);
+  return what === 'tool-member'
+    ? holdsMember(sought, search, writings)
+    : holdsField(sought, search, writings);
 }
 
 /** Each tool with what stands around its name, up to the names of those before and after it. */
@@ -94,7 +115,12 @@ function blocksOf(
 }
 
 /** Each line may be written by itself, and a short one may be there by chance. */
-function holdsDescription(text: string, search: OrderedSearch, lines: number): boolean {
+function holdsDescription(
+  text: string,
+  search: OrderedSearch,
+  writings: readonly FormWriting[],
+  lines: number,
+): boolean {
   if (text.trim().length < leastDescription) return true;
   let looked = 0;
   for (let start = 0; start < text.length && looked < lines;) {
@@ -102,7 +128,7 @@ function holdsDescription(text: string, search: OrderedSearch, lines: number): b
     const end = newline < 0 ? text.length : newline;
     const line = text.slice(start, end);
     if (line.trim().length >= leastTold) {
-      if (search.holds(beginningOf(line), line.length)) return true;
+      if (search.holds(beginningOf(line), writings, line.length)) return true;
       looked += 1;
     }
     start = end + 1;
@@ -111,15 +137,19 @@ function holdsDescription(text: string, search: OrderedSearch, lines: number): b
 }
 
 /** By its own name, or by what it says; true also where nothing of it could be told from the rest. */
-function holdsField(field: SchemaField, search: OrderedSearch): boolean {
-  return search.holds(field.keyword) || holdsMember(field, search);
+function holdsField(field: SchemaField, search: OrderedSearch, writings: readonly FormWriting[]): boolean {
+  return search.holds(field.keyword, writings) || holdsMember(field, search, writings);
 }
 
 /** By what it says alone: descriptions are full of words like `return`. */
-function holdsMember({ value }: SchemaField, search: OrderedSearch): boolean {
+function holdsMember(
+  { value }: SchemaField,
+  search: OrderedSearch,
+  writings: readonly FormWriting[],
+): boolean {
   const texts = typeof value === 'number' ? [String(value)] : jsonTexts(value);
   const told = texts.filter((text) => text.trim().length >= leastTold && !schemaWords.has(text));
-  return told.length === 0 || told.some((text) => search.holds(beginningOf(text)));
+  return told.length === 0 || told.some((text) => search.holds(beginningOf(text), writings));
 }
 
 /** They stand in every schema, so that finding one shows nothing. */

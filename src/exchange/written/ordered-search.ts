@@ -2,6 +2,7 @@
  * Looking for one thing after another in a text that most likely holds them in that order: the next one is tried near the
  * place behind the last before the whole text is read.
  */
+import type { FormWriting } from './form-writing.ts';
 import { findWritten } from './written-forms.ts';
 
 /** What a template writes between two parts of a tool is shorter. */
@@ -19,12 +20,13 @@ export class OrderedSearch {
 
   /**
    * True if the text stands anywhere in it, in one of its forms.
+   * @param seen how this template writes such texts
    * @param length of the whole, where it is but a beginning: what comes next is expected behind all of it
    */
-  holds(text: string, length = 0): boolean {
+  holds(text: string, seen: readonly FormWriting[], length = 0): boolean {
     const given = text.trim();
     const near = this.text.slice(this.#next, this.#next + reach).indexOf(given);
-    const start = near < 0 ? findWritten(given, this.text)?.start : this.#next + near;
+    const start = near < 0 ? findWritten(given, this.text, seen)?.start : this.#next + near;
     if (start === undefined) return false;
     this.#next = start + Math.max(length, given.length);
     return true;

@@ -3,27 +3,25 @@
  * order; the rest is looked for between its neighbours, and only then everywhere, with bounded work.
  */
 import { parseJson } from '../json/body-reader.ts';
-import { isReasoning, jsonTexts, type MessageParts, type TextPart } from './prompt-parts.ts';
+import type { FormWriting, SeenWriting } from './form-writing.ts';
+import { holdsJson } from './json-style.ts';
+import { isReasoning, jsonTexts, type MessageParts, type TextPart, type TextSort } from './prompt-parts.ts';
 import { placeOf } from './text-place.ts';
+import type { TextPlace } from '../seen-form.ts';
+import { findWritten, writtenForms, type Found } from './written-forms.ts';
 import {
-  findWritten,
-  longPlainRun,
-  missingRuns,
-  probedLength,
-  writtenForms,
-  type Found,
-} from './written-forms.ts';
+  holdsSamples,
+  holdsWord,
+  inPieces,
+  leftOutOf,
+  withoutReasoning,
+  type TextState,
+} from './text-pieces.ts';
 
-export interface PlacedText {
+export interface PlacedText extends TextState {
   readonly part: TextPart;
   /** Index of its message. */
   readonly message: number;
-  /** `kept`: all of it is there in some form; `cut`: some of it is; `unknown`: it was not looked for everywhere. */
-  readonly state: 'kept' | 'cut' | 'lost' | 'unknown';
-  /** In the rendered prompt; absent where it is there in pieces, or not. */
-  readonly place?: Found;
-  /** Runs of the trimmed text that are not there; [] unless the state is `cut`. */
-  readonly missing: readonly Found[];
 }
 
 export interface PlacedTexts {
@@ -36,8 +34,6 @@ export interface PlacedTexts {
 
 /** A shorter text stands in other texts, and in markup, by chance. */
 export const leastAnchor = 12;
-/** A shorter run may be a flag that the template reads and takes out, as some do. */
-const leastRun = 200;
 /** How far behind the text before it the scan looks for the next one, beyond its length. */
 const reach = 65_536;
 const shortReach = 4096;
@@ -49,16 +45,23 @@ const freeCharacters = 1_000_000;
 /** What is not there is read for so often: for one form or two, and then for pieces. */
 const readsOfMissing = 4;
 
-export function placeTexts(messages: readonly MessageParts[], rendered: string): PlacedTexts {
-  return new Placing(messages, rendered).place();
+/** @param seen how this template writes what it is given */
+export function placeTexts(
+  messages: readonly MessageParts[],
+  rendered: string,
+  seen: SeenWriting,
+): PlacedTexts {
+  return new Placing(messages, rendered, seen).place();
 }
 
 class Placing {
   readonly #parts: readonly { readonly part: TextPart; readonly message: number }[];
   readonly #rendered: string;
+  readonly #seen: SeenWriting;
   #work = 0;
 
-  constructor(messages: readonly MessageParts[], rendered: string) {
+  constructor(messages: readonly MessageParts[], rendered: string, seen: SeenWriting) {
+    this.#seen = seen;
     this.#parts = messages.flatMap(({ texts }, message) => texts.map((part) => ({ part, message })));
     this.#rendered = rendered;
   }
@@ -90,7 +93,9 @@ class Placing {
       frame ??= outside(this.#rendered, ranges);
       if (this.#isSpent(frame.length)) return { ...one, state: 'unknown' };
       this.#work += frame.length;
-      return findWritten(one.part.text, frame) === undefined ? one : { ...one, state: 'kept' };
+      return findWritten(one.part.text, frame, this.#writings(one.part)) === undefined
+        ? one
+        : { ...one, state: 'kept' };
     });
     return { texts, inOrder, ranges };
   }
@@ -131,30 +136,52 @@ class Placing {
   }
 
   /** Between the texts before and after it. */
-  #near(part: TextPart, anchor: Found | undefined, start: number, end: number): PlacedState {
+  #near(part: TextPart, anchor: Found | undefined, start: number, end: number): TextState {
     if (anchor !== undefined) return { state: 'kept', place: anchor, missing: [] };
     const gap = this.#rendered.slice(start, end);
     if (this.#isSpent(gap.length)) return { state: 'unknown', missing: [] };
-    const near = findWritten(part.text, gap);
+    const writings = this.#writings(part);
+    const near = findWritten(part.text, gap, writings);
     if (near !== undefined) {
-      return { state: 'kept', place: { start: near.start + start, end: near.end + start }, missing: [] };
+      const place = { start: near.start + start, end: near.end + start };
+      const leftOut = leftOutOf(part.text, this.#rendered.slice(place.start, place.end), writings);
+      return { state: 'kept', place, missing: [], ...(leftOut !== undefined && { leftOut }) };
     }
     this.#work += gap.length * readsOfMissing;
     const given = part.text.trim();
     const isShort = given.length < leastAnchor * 2;
-    if ((isShort && holdsWord(given, gap)) || holdsValues(part, gap)) return { state: 'kept', missing: [] };
-    return withoutReasoning(part, gap) ?? inPieces(given, gap);
+    if ((isShort && holdsWord(given, gap)) || this.#holdsValues(part, gap))
+      return { state: 'kept', missing: [] };
+    return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings);
   }
 
-  #everywhere(part: TextPart): PlacedState {
+  #everywhere(part: TextPart): TextState {
     // Where reasoning stands is known, if it is kept.
     if (isReasoning(part.sort)) return { state: 'lost', missing: [] };
     if (this.#isSpent(this.#rendered.length)) return { state: 'unknown', missing: [] };
-    const place = findWritten(part.text, this.#rendered);
+    const writings = this.#writings(part);
+    const place = findWritten(part.text, this.#rendered, writings);
     if (place !== undefined) return { state: 'kept', place, missing: [] };
     this.#work += this.#rendered.length * readsOfMissing;
-    const forms = writtenForms(part.text);
+    const forms = [...writings.flatMap((form) => form.write(part.text)), ...writtenForms(part.text)];
     return { state: forms.some((form) => holdsSamples(form, this.#rendered)) ? 'kept' : 'lost', missing: [] };
+  }
+
+  #writings({ sort, listed }: TextPart): readonly FormWriting[] {
+    const places = placesOf[sort];
+    return this.#seen.at(...(listed ? [...places, 'text-part' as const] : places));
+  }
+
+  /** True for a result in JSON that was written again, or was taken apart and is there by most of what it says. */
+  #holdsValues({ sort, text }: TextPart, gap: string): boolean {
+    const value = sort === 'tool-result' && /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+    if (value === undefined) return false;
+    const writings = this.#seen.at('tool-result-value');
+    const style = this.#seen.resultStyle;
+    if (style !== undefined && holdsJson(value, style, writings, gap)) return true;
+    const texts = jsonTexts(value).filter((one) => one.trim() !== '');
+    const held = texts.filter((one) => findWritten(one, gap, writings) !== undefined);
+    return texts.length > 0 && held.length * 2 >= texts.length;
   }
 
   #isSpent(next: number): boolean {
@@ -162,7 +189,19 @@ class Placing {
   }
 }
 
-type PlacedState = Omit<PlacedText, 'part' | 'message'>;
+/** Where what was seen of a sort of text is kept. */
+const placesOf: Readonly<Record<TextSort, readonly TextPlace[]>> = {
+  instructions: ['instructions'],
+  'later-instructions': ['instructions'],
+  question: ['question'],
+  answer: ['answer'],
+  'text-beside-calls': ['answer'],
+  reasoning: ['reasoning'],
+  'loop-reasoning': ['reasoning'],
+  'tool-result': ['tool-result'],
+  'other-role': [],
+  unread: [],
+};
 
 /** Instructions may stand anywhere: some templates move them into the last question's turn. */
 function isLeading({ sort }: TextPart): boolean {
@@ -171,67 +210,6 @@ function isLeading({ sort }: TextPart): boolean {
 
 function mayBeGone({ sort }: TextPart): boolean {
   return sort === 'reasoning' || sort === 'loop-reasoning' || sort === 'unread';
-}
-
-/** For a text that the template has changed inside. */
-function inPieces(given: string, rendered: string): PlacedState {
-  const runs = missingRuns(given, rendered);
-  const isCut = runs.some(({ start, end }) => end - start >= leastRun);
-  const isGone = isWhole(runs, given);
-  if (!isGone && !isCut) return { state: 'kept', missing: [] };
-  // All forms have such a run, and it was looked for.
-  if (isGone && longPlainRun.test(given.slice(0, probedLength))) return { state: 'lost', missing: [] };
-  for (const form of writtenForms(given).slice(1)) {
-    const ofForm = missingRuns(form, rendered);
-    if (ofForm.every(({ start, end }) => end - start < leastRun && end - start < form.length))
-      return { state: 'kept', missing: [] };
-  }
-  return isGone ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
-}
-
-/** Ends reasoning inside an answer, whatever the model calls it. */
-const closing = /(?:<\/[^<>\s]{1,40}>|<\|?[^<>\s]{1,40}\|>|<[^<>\s]{1,40}\|>|\[\/[A-Z_]{1,40}\])\s*/g;
-
-/** An answer that is there from the end of its reasoning on; undefined if it has none, or is not. */
-function withoutReasoning({ sort, text }: TextPart, gap: string): PlacedState | undefined {
-  if (sort !== 'answer' && sort !== 'text-beside-calls') return undefined;
-  const given = text.trim();
-  const last = [...given.matchAll(closing)].at(-1);
-  if (last === undefined) return undefined;
-  const start = last.index + last[0].length;
-  const isThere = findWritten(given.slice(start), gap) !== undefined;
-  return isThere ? { state: 'cut', missing: [{ start: 0, end: start }] } : undefined;
-}
-
-/** True for a result in JSON that was taken apart and is there by most of what it says. */
-function holdsValues({ sort, text }: TextPart, gap: string): boolean {
-  const value = sort === 'tool-result' && /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
-  if (value === undefined) return false;
-  const texts = jsonTexts(value).filter((one) => one.trim() !== '');
-  const held = texts.filter((one) => findWritten(one, gap) !== undefined);
-  return texts.length > 0 && held.length * 2 >= texts.length;
-}
-
-const samples = 4;
-const sampleLength = 48;
-
-/** True if half of the samples of a text that was moved and changed are there; one may be by chance. */
-function holdsSamples(form: string, rendered: string): boolean {
-  const step = Math.floor((form.length - sampleLength) / samples);
-  if (step <= 0) return false;
-  const held = Array.from({ length: samples }, (_, index) =>
-    rendered.includes(form.slice(index * step, index * step + sampleLength)),
-  );
-  return held.filter(Boolean).length * 2 >= samples;
-}
-
-function isWhole(runs: readonly Found[], form: string): boolean {
-  const [first] = runs;
-  return first?.start === 0 && first.end === form.length;
-}
-
-function holdsWord(text: string, rendered: string): boolean {
-  return (text.match(/[\p{L}\p{N}]{3,}/gu) ?? []).some((word) => rendered.includes(word));
 }
 
 /** In the order of the prompt. A short text may have been found inside a tool, which must not lose it. */

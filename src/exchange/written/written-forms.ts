@@ -1,7 +1,10 @@
 /**
- * The forms in which a template can write a text, and how a text is looked for in all of them. A template that only trims,
- * quotes or escapes has lost nothing. Pure; the same for every engine and family.
+ * The forms in which a template can write a text, and how a text is looked for in all of them: first as this template was seen
+ * to write texts, then in those that any may have, for what was not seen. A template that only trims, quotes or escapes has
+ * lost nothing. Pure; the same for every engine and family.
  */
+import type { FormWriting } from './form-writing.ts';
+import { spacedPlace } from './spaced-place.ts';
 import { placeOf } from './text-place.ts';
 
 export interface Found {
@@ -66,14 +69,40 @@ function findForm(forms: readonly string[], text: string): Found | undefined {
   return undefined;
 }
 
-/** As `findForm` in all forms of the text; few of them are made where there is none. */
-export function findWritten(text: string, where: string): Found | undefined {
+/**
+ * As `findForm` in all forms of the text; few of them are made where there is none.
+ * @param seen how this template writes texts of that sort
+ */
+export function findWritten(
+  text: string,
+  where: string,
+  seen: readonly FormWriting[] = [],
+): Found | undefined {
   const given = text.trim();
   const start = placeOf(where, given);
   if (start >= 0) return { start, end: start + given.length };
   const run = plainRun(given);
-  if (run !== undefined && (run === given || !where.includes(run))) return undefined;
-  return findForm(writtenForms(text).slice(1), where);
+  const isGone = run !== undefined && (run === given || !where.includes(run));
+  for (const form of seen) {
+    if (isGone && form.keepsPlain) continue;
+    const found = findAs(form, given, where);
+    if (found !== undefined) return found;
+  }
+  return isGone ? undefined : findForm(writtenForms(text).slice(1), where);
+}
+
+/** In one way of writing alone. */
+export function findAs(form: FormWriting, text: string, where: string): Found | undefined {
+  for (const written of form.write(text)) {
+    if (form.changesSpace) {
+      const found = spacedPlace(written, where);
+      if (found !== undefined) return found;
+    } else {
+      const start = written === text ? -1 : placeOf(where, written);
+      if (start >= 0) return { start, end: start + written.length };
+    }
+  }
+  return undefined;
 }
 
 /** What no form writes in another way. */
@@ -95,8 +124,8 @@ export function beginningOf(text: string): string {
   return text.trim().slice(0, beginning);
 }
 
-export function holdsBeginning(text: string, where: string): boolean {
-  return findWritten(beginningOf(text), where) !== undefined;
+export function holdsBeginning(text: string, where: string, seen?: readonly FormWriting[]): boolean {
+  return findWritten(beginningOf(text), where, seen) !== undefined;
 }
 
 /** Short enough to lie between two escapes of most texts, long enough not to be there by chance. */

@@ -254,3 +254,16 @@ describe('docs/recordings.md', () => {
     for (const form of ['ids', 'pseudonyms', 'unknown']) assert.ok(rows.some(([name]) => name === form));
   });
 });
+
+describe('the facts of a recording', () => {
+  it('keep how the template was seen to write texts, and need none of it', () => {
+    const { entries, mistakes } = readRecording(recordingOf(factsOf.rewriting));
+    assert.deepEqual(mistakes, []);
+    assert.deepEqual(entries[0]?.facts.reading, factsOf.rewriting.reading);
+    const older = readRecording(recordingOf(factsOf.forgetful));
+    assert.deepEqual(older.mistakes, []);
+    assert.equal(older.entries[0]?.facts.reading?.forms, undefined);
+    const odd = recordingOf(factsOf.rewriting).replace('"json-upper"', '"rot13"');
+    assert.match(JSON.stringify(readRecording(odd).mistakes), /forms\[1\]\.beyondAscii/);
+  });
+});

@@ -22,7 +22,7 @@ function lostIn(messages: readonly object[], rendered: string, tools: readonly o
   return lostParts(request, rendered);
 }
 
-const nothing = { texts: [], asCode: [], calls: [], tools: [], toolParts: [] };
+const nothing = { texts: [], asCode: [], thinned: [], calls: [], tools: [], toolParts: [] };
 
 /** Ways in which templates write a text. */
 const styles: Readonly<Record<string, (text: string) => string>> = {

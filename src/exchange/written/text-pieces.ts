@@ -1,0 +1,95 @@
+/** Texts that are not in a prompt as they were sent, nor in one of the forms: what of them is there, and what is not. */
+import type { FormWriting } from './form-writing.ts';
+import type { TextPart } from './prompt-parts.ts';
+import {
+  findAs,
+  findWritten,
+  longPlainRun,
+  missingRuns,
+  probedLength,
+  writtenForms,
+  type Found,
+} from './written-forms.ts';
+
+export interface TextState {
+  /** `kept`: all of it is there in some form; `cut`: some of it is; `unknown`: it was not looked for everywhere. */
+  readonly state: 'kept' | 'cut' | 'lost' | 'unknown';
+  /** In the rendered prompt; absent where it is there in pieces, or not. */
+  readonly place?: Found;
+  /** Runs of the trimmed text that are not there; [] unless the state is `cut`. */
+  readonly missing: readonly Found[];
+  /** What of the text the template leaves out everywhere; absent where nothing is. */
+  readonly leftOut?: string;
+}
+
+/** A shorter run may be a flag that the template reads and takes out, as some do. */
+const leastRun = 200;
+
+/** What the form that stands there has left out of the text; undefined if that is nothing, or if it stands there whole. */
+export function leftOutOf(text: string, there: string, writings: readonly FormWriting[]): string | undefined {
+  const given = text.trim();
+  if (there === given) return undefined;
+  for (const form of writings) {
+    const leftOut = form.leftOut(given);
+    if (leftOut !== undefined && findAs(form, given, there) !== undefined) return leftOut;
+  }
+  return undefined;
+}
+
+/** For a text that the template has changed inside. */
+export function inPieces(given: string, rendered: string, writings: readonly FormWriting[]): TextState {
+  const runs = missingRuns(given, rendered);
+  const isCut = runs.some(({ start, end }) => end - start >= leastRun);
+  const isGone = isWhole(runs, given);
+  if (!isGone && !isCut) return { state: 'kept', missing: [] };
+  const isThere = (form: string): boolean =>
+    missingRuns(form, rendered).every(
+      ({ start, end }) => end - start < leastRun && end - start < form.length,
+    );
+  const own = writings.filter((form) => !isGone || !form.keepsPlain).flatMap((form) => form.write(given));
+  if (own.some((form) => form !== given && isThere(form))) return { state: 'kept', missing: [] };
+  // All other forms have such a run, and it was looked for.
+  if (isGone && longPlainRun.test(given.slice(0, probedLength))) return { state: 'lost', missing: [] };
+  if (writtenForms(given).slice(1).some(isThere)) return { state: 'kept', missing: [] };
+  return isGone ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
+}
+
+/** Ends reasoning inside an answer, whatever the model calls it. */
+const closing = /(?:<\/[^<>\s]{1,40}>|<\|?[^<>\s]{1,40}\|>|<[^<>\s]{1,40}\|>|\[\/[A-Z_]{1,40}\])\s*/g;
+
+/** An answer that is there from the end of its reasoning on; undefined if it has none, or is not. */
+export function withoutReasoning(
+  { sort, text }: TextPart,
+  gap: string,
+  writings: readonly FormWriting[],
+): TextState | undefined {
+  if (sort !== 'answer' && sort !== 'text-beside-calls') return undefined;
+  const given = text.trim();
+  const last = [...given.matchAll(closing)].at(-1);
+  if (last === undefined) return undefined;
+  const start = last.index + last[0].length;
+  const isThere = findWritten(given.slice(start), gap, writings) !== undefined;
+  return isThere ? { state: 'cut', missing: [{ start: 0, end: start }] } : undefined;
+}
+
+const samples = 4;
+const sampleLength = 48;
+
+/** True if half of the samples of a text that was moved and changed are there; one may be by chance. */
+export function holdsSamples(form: string, rendered: string): boolean {
+  const step = Math.floor((form.length - sampleLength) / samples);
+  if (step <= 0) return false;
+  const held = Array.from({ length: samples }, (_, index) =>
+    rendered.includes(form.slice(index * step, index * step + sampleLength)),
+  );
+  return held.filter(Boolean).length * 2 >= samples;
+}
+
+function isWhole(runs: readonly Found[], form: string): boolean {
+  const [first] = runs;
+  return first?.start === 0 && first.end === form.length;
+}
+
+export function holdsWord(text: string, rendered: string): boolean {
+  return (text.match(/[\p{L}\p{N}]{3,}/gu) ?? []).some((word) => rendered.includes(word));
+}
