@@ -14,7 +14,13 @@ import type {
 } from '../exchange/request/request.ts';
 import type { SessionMatch } from '../exchange/session-match.ts';
 import { cutField } from './causes/cut-field.ts';
-import { partWithLine, systemParts, turnAt, type SeenPrompt } from '../exchange/request/system-text.ts';
+import {
+  laterInstructions,
+  partWithLine,
+  systemParts,
+  turnAt,
+  type SeenPrompt,
+} from '../exchange/request/system-text.ts';
 
 export const prefixBreak: Detector = {
   kind: 'prefix-break',
@@ -84,7 +90,7 @@ function existing(path: JsonPath, json: JsonObject): JsonPath {
 }
 
 function chatPath(
-  { part, index }: ClientChange,
+  { part, index, moved }: ClientChange,
   request: ChatRequest,
   seen: SeenPrompt,
 ): JsonPath | undefined {
@@ -94,6 +100,8 @@ function chatPath(
     case 'system':
       return partWithLine(systemParts(request, seen), index)?.part.path ?? [conversation[request.dialect]];
     case 'history':
+      if (moved !== undefined)
+        return laterInstructions(request)[moved]?.message.path ?? turnAt(request, index)?.path;
       return turnAt(request, index)?.path ?? [conversation[request.dialect], request.messages.length];
     case 'options':
       return undefined;

@@ -29,6 +29,11 @@ export interface RequestDigest {
   readonly roles: readonly string[];
   /** The system text(s), joined by a newline; absent if there are none. */
   readonly system?: LineDigests;
+  /**
+   * Of each message of instructions that stands behind a turn, in order, how many of `messages` stand before it; absent if
+   * none does.
+   */
+  readonly later?: readonly number[];
   readonly tools: readonly PartDigest[];
   /** Everything else that a template can read: template arguments, reasoning effort, response format. */
   readonly options: string;

@@ -7,7 +7,12 @@ import type { ModelFacts } from '../exchange/model-facts.ts';
 import { reasoningMembers } from '../exchange/written/prompt-parts.ts';
 import type { ChatMessage, ChatRequest, Json, JsonObject } from '../exchange/request/request.ts';
 import type { PartDigest, RequestDigest } from '../exchange/session-match.ts';
-import { instructs, systemParts, type SeenPrompt } from '../exchange/request/system-text.ts';
+import {
+  instructs,
+  laterInstructions,
+  systemParts,
+  type SeenPrompt,
+} from '../exchange/request/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
 import { writeJson, type Written } from './canonical-json.ts';
@@ -48,6 +53,7 @@ export class RequestDigester {
     const turns = request.messages.filter((message) => !instructs(message));
     while (turns.at(-1)?.role === 'assistant') turns.pop();
     const system = systemParts(request, seen).map(({ text }) => text);
+    const later = laterInstructions(request).map(({ turnsBefore }) => turnsBefore);
     const options = optionFields.flatMap((field) => {
       const value = request.json[field];
       return value === undefined ? [] : [`${field}=${writeJson(value).byValue}`];
@@ -56,6 +62,7 @@ export class RequestDigester {
       messages: turns.map((message) => this.#message(message)),
       roles: turns.map(({ role }) => role),
       ...(system.length > 0 && { system: this.#lines.digest(system.join('\n')) }),
+      ...(later.length > 0 && { later }),
       tools: request.tools.map((tool) => this.#part(tool, tool)),
       options: keyedDigest(this.#key, 'options', ...options),
     };

@@ -14,6 +14,8 @@ export interface NamedBreak {
   readonly culprit: Culprit;
   /** The client's change that the break comes from; absent where it is not the client's. */
   readonly change?: ClientChange;
+  /** True if the changed message is the same but for its reasoning, which the client has left out. */
+  readonly leftReasoning?: true;
   /** True if a prompt is left only in part, because its request asks for that. */
   readonly cut?: true;
   /** The part of the request that the template left out; absent where it did not. */
@@ -60,11 +62,21 @@ export function nameBreak(
     ancestor.digest && match.digest ? clientChanges(ancestor.digest, match.digest, match.commonMessages) : [];
   const change = changeAt(changes, request, tokens, position);
   if (change !== undefined) {
-    if (reading?.dropped.includes('reasoning') === true && gaveUpReasoning(change, match, ancestor)) {
+    const inReasoning = differsInReasoning(change, match, ancestor);
+    // What a template that leaves out the reasoning before the last question would have done itself.
+    const isEarlier = change.index < (match.digest?.roles.lastIndexOf('user') ?? 0);
+    if (inReasoning && isEarlier && reading?.dropped.includes('reasoning') === true) {
       return { cause: 'reasoning-dropped', severity: 'info', culprit: 'template', change };
     }
-    const severity = change.cause === 'tools-changed' ? 'info' : 'warning';
-    return { cause: change.cause, severity, culprit: 'client', change };
+    const isMeant = change.cause === 'tools-changed' || movesFromEnd(change, ancestor);
+    const leftReasoning = inReasoning && match.digest?.messages[change.index]?.spoken === undefined;
+    return {
+      cause: change.cause,
+      severity: isMeant ? 'info' : 'warning',
+      culprit: 'client',
+      change,
+      ...(leftReasoning && { leftReasoning }),
+    };
   }
   if (changes.length === 0 && ancestor.ids.length - position <= joinableIds) {
     return { cause: 'retokenised', severity: 'info', culprit: 'template' };
@@ -87,15 +99,22 @@ function leftOutReply(
   return atEnd && (next === 'user' || next === 'tool') ? commonMessages : undefined;
 }
 
-/**
- * True if a message from before the last question came back without its reasoning, and is otherwise the same: a template
- * that leaves such reasoning out makes the same of both.
- */
-function gaveUpReasoning({ part, index }: ClientChange, { digest }: SessionMatch, ancestor: Turn): boolean {
+/** True if the changed message differs in nothing but its reasoning. */
+function differsInReasoning(
+  { part, index, moved }: ClientChange,
+  { digest }: SessionMatch,
+  ancestor: Turn,
+): boolean {
   const before = ancestor.digest?.messages[index];
   const now = digest?.messages[index];
-  if (part !== 'history' || before?.spoken === undefined || now === undefined) return false;
-  return before.spoken === (now.spoken ?? now.value) && index < (digest?.roles.lastIndexOf('user') ?? 0);
+  if (part !== 'history' || moved !== undefined || before?.spoken === undefined || now === undefined)
+    return false;
+  return before.spoken === (now.spoken ?? now.value);
+}
+
+/** True for a note that is always the last of all, behind the newest message: it costs nothing but itself. */
+function movesFromEnd({ moved, index }: ClientChange, { digest }: Turn): boolean {
+  return moved !== undefined && index === digest?.messages.length;
 }
 
 function tailCause({ ids, tail }: Turn, position: number): BreakCause | undefined {

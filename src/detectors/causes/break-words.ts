@@ -45,9 +45,13 @@ const advice: Record<BreakCause, string> = {
 };
 
 /** A clause; of an unknown cause it says what little is known. */
-export function breakEvidence({ cause, culprit, change, cut }: NamedBreak): string {
+export function breakEvidence({ cause, culprit, change, cut, leftReasoning }: NamedBreak): string {
   if (cut === true)
     return 'the client has its prompts cut to a number of tokens, so that each begins elsewhere';
+  if (change?.moved !== undefined) {
+    return 'instructions that stood among the messages stand elsewhere now, or nowhere';
+  }
+  if (leftReasoning === true) return 'a message that was sent before came back without its reasoning';
   if (cause !== 'unknown') return evidence[cause];
   if (change?.part === 'tools') return 'a tool came with its JSON keys in another order';
   if (change?.part === 'options') return 'the template arguments or the response format changed';
@@ -55,9 +59,15 @@ export function breakEvidence({ cause, culprit, change, cut }: NamedBreak): stri
 }
 
 /** A sentence or two: what to change, and who must. */
-export function breakAdvice({ cause, culprit, change, cut }: NamedBreak): string {
+export function breakAdvice({ cause, culprit, change, cut, leftReasoning }: NamedBreak): string {
   if (cut === true)
     return 'A conversation that has outgrown the limit is computed anew each turn: the client should drop or sum up several turns at once, and leave the rest as it was.';
+  if (change?.moved !== undefined) {
+    return 'The client should leave such a note where it stood, say it in the first system message, or put it into the newest message of the user: one at a fixed distance from the end moves with every turn.';
+  }
+  if (leftReasoning === true) {
+    return 'The client should send the reasoning back with the message, as it did before: the template writes it there.';
+  }
   if (cause !== 'unknown') return advice[cause];
   if (change?.part === 'tools')
     return 'The client should write each tool with its keys in the same order every time.';

@@ -10,6 +10,8 @@ export interface ClientChange {
   readonly index: number;
   /** Index after the last item that differs, counted in the newer request. */
   readonly end: number;
+  /** Of the instructions that stand behind a turn, the index of those that stood at `index` before and have moved. */
+  readonly moved?: number;
 }
 
 /** The changed parts, in the order in which most templates render them. */
@@ -28,7 +30,19 @@ export function clientChanges(
     const end = now.messages.length;
     changes.push({ part: 'history', cause: 'history-edited', index: commonMessages, end });
   }
+  const moved = movedInstructions(before, now);
+  if (moved !== undefined) changes.push(moved);
   return changes;
+}
+
+/** Instructions among the turns that stand elsewhere now: a note that is kept at a fixed distance from the end, say. */
+function movedInstructions(before: RequestDigest, now: RequestDigest): ClientChange | undefined {
+  const [places, later] = [before.later ?? [], now.later ?? []];
+  const moved = places.findIndex((place, index) => later[index] !== place);
+  const [was, is] = [places[moved], later[moved]];
+  if (was === undefined) return undefined;
+  const index = Math.min(was, is ?? was);
+  return { part: 'history', cause: 'history-edited', index, end: index + 1, moved };
 }
 
 const noLines: LineDigests = {

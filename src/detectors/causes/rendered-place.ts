@@ -3,7 +3,7 @@
  * in the rendered text: tools often stand before the system text, so the order in the body says nothing.
  */
 import { isObject } from '../../exchange/json/body-reader.ts';
-import type { GenerationRequest, Json } from '../../exchange/request/request.ts';
+import type { ChatRequest, GenerationRequest, Json } from '../../exchange/request/request.ts';
 import {
   contentText,
   partWithLine,
@@ -43,16 +43,19 @@ export function renderedPlace(
       return linesPlace(systemParts(request, { rendered }), change, rendered);
     case 'tools':
       return toolPlace(request.tools, change.index, rendered);
-    case 'history': {
-      const message = turnAt(request, change.index);
-      const text = contentText(message?.value['content']).trim();
-      const start = text === '' ? -1 : rendered.indexOf(text);
-      // A short message may stand in the prompt several times, and then its place is not known.
-      return start < 0 || rendered.lastIndexOf(text) !== start ? undefined : { start, end: Infinity };
-    }
+    case 'history':
+      // Moved instructions leave the prompt where the turn after them is opened, behind the text of the one before.
+      return turnPlace(request, change.moved === undefined ? change.index : change.index - 1, rendered);
     case 'options':
       return undefined;
   }
+}
+
+function turnPlace(request: ChatRequest, index: number, rendered: string): TextRange | undefined {
+  const text = contentText(turnAt(request, index)?.value['content']).trim();
+  const start = text === '' ? -1 : rendered.indexOf(text);
+  // A short message may stand in the prompt several times, and then its place is not known.
+  return start < 0 || rendered.lastIndexOf(text) !== start ? undefined : { start, end: Infinity };
 }
 
 /** Parts may be rendered apart or together, so each is looked for by itself. */

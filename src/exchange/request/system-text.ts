@@ -33,6 +33,18 @@ export function instructionsOf(request: ChatRequest): readonly ChatMessage[] {
   return instructions;
 }
 
+/** The messages that instruct and stand behind a turn, in order, each with how many turns stand before it. */
+export function laterInstructions({
+  messages,
+}: ChatRequest): readonly { readonly message: ChatMessage; readonly turnsBefore: number }[] {
+  let turnsBefore = 0;
+  return messages.flatMap((message) => {
+    if (instructs(message)) return turnsBefore === 0 ? [] : [{ message, turnsBefore }];
+    turnsBefore += 1;
+    return [];
+  });
+}
+
 /** The message with this index among those that take a turn. */
 export function turnAt({ messages }: ChatRequest, index: number): ChatMessage | undefined {
   let turn = -1;
