@@ -4,6 +4,8 @@
  */
 import { grouped, lostOf } from './causes/lost.ts';
 import { lossWords, type Loss } from './causes/loss-words.ts';
+import { isLaterCall, refinedTextLoss } from './causes/refined-loss.ts';
+import { wroteIn } from './causes/tried-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
@@ -25,8 +27,9 @@ export const contentLost: Detector = {
     const lost = lostOf(exchange);
     if (lost === undefined) return [];
     const { request, facts } = exchange;
-    const losses = lossesOf(lost, facts?.reading);
-    const changes = request?.kind === 'chat' ? roleChanges(request, facts?.reading, lost) : [];
+    const chat = request?.kind === 'chat' ? request : undefined;
+    const losses = lossesOf(lost, chat, facts?.reading);
+    const changes = chat === undefined ? [] : roleChanges(chat, facts?.reading, lost);
     const groups = grouped([...losses, ...changes], ({ loss, fact: known }) => known ?? loss);
     return groups.map(([, [first, ...others]]) => findingOf(first, others));
   },
@@ -40,12 +43,21 @@ interface LostHere {
   readonly characters?: { readonly start: number; readonly end: number };
   /** What of a text is missing everywhere. */
   readonly leftOut?: string;
+  /** In place of what is advised of all such losses. */
+  readonly advice?: string;
 }
 
-function lossesOf(lost: LostParts, reading: TemplateReading | undefined): LostHere[] {
+function lossesOf(
+  lost: LostParts,
+  request: ChatRequest | undefined,
+  reading: TemplateReading | undefined,
+): LostHere[] {
   const { texts, asCode, thinned, calls } = lost;
+  // Of a template that writes calls, and not this one.
+  const isAmongOthers = (what: string, path: JsonPath): boolean =>
+    what === 'call' && request !== undefined && wroteIn(reading, what) && isLaterCall(request, path);
   return [
-    ...texts.map((text) => ({ ...lossOfText(text, reading), path: text.path })),
+    ...texts.map((text) => ({ ...lossOfText(text, request, reading), path: text.path })),
     ...asCode.map(({ path }): LostHere => ({ loss: 'as-code', path })),
     ...thinned.map(({ path, leftOut }): LostHere => ({
       loss: 'characters',
@@ -54,7 +66,9 @@ function lossesOf(lost: LostParts, reading: TemplateReading | undefined): LostHe
       leftOut: leftOut.length > 2 ? 'tags as of HTML' : JSON.stringify(leftOut),
     })),
     ...calls.map(({ what, path, unread }): LostHere => ({
-      ...(unread ? { loss: 'unread-field' } : { loss: what, ...always(what, reading) }),
+      ...(unread
+        ? { loss: 'unread-field' }
+        : { loss: isAmongOthers(what, path) ? 'later-call' : what, ...always(what, reading) }),
       path,
     })),
   ];
@@ -67,17 +81,26 @@ function always(part: string, reading: TemplateReading | undefined): { readonly 
 
 const knownRoles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
 
-function lossOfText(text: LostText, reading: TemplateReading | undefined): Omit<LostHere, 'path'> {
+function lossOfText(
+  text: LostText,
+  request: ChatRequest | undefined,
+  reading: TemplateReading | undefined,
+): Omit<LostHere, 'path'> {
   const { sort, missing, alone, role, member } = text;
   const [characters] = missing ?? [];
   if (isReasoning(sort)) {
-    return isUnread(text, reading) ? { loss: 'unread-reasoning' } : { loss: 'reasoning', fact: sort };
+    if (!isUnread(text, reading)) return { loss: 'reasoning', fact: sort };
+    const read = reading?.reasoningMembers.join(' or ') ?? '';
+    return { loss: 'unread-reasoning', advice: `Send the reasoning as ${read} of the message.` };
   }
   // Beside a text that was read it may be a note of the client's own; without one the message says nothing.
   if (sort === 'unread')
     return alone ? { loss: 'unread-field' } : { loss: 'extra-field', fact: `extra-field:${member}` };
   if (!knownRoles.has(role)) return { loss: 'unknown-role' };
   if (characters !== undefined) return { loss: 'text-cut', characters };
+  const refined = request && refinedTextLoss(text, request);
+  if (refined === 'text-beside-calls') return { loss: refined, fact: refined };
+  if (refined !== undefined) return { loss: refined };
   switch (sort) {
     case 'later-instructions':
     case 'tool-result':
@@ -121,10 +144,10 @@ function fact(loss: Loss, path: JsonPath): LostHere {
 }
 
 function findingOf(
-  { loss, fact: known, path, characters, leftOut }: LostHere,
+  { loss, fact: known, path, characters, leftOut, advice = lossWords[loss].advice }: LostHere,
   others: readonly LostHere[],
 ): Finding {
-  const { severity, culprit, said, advice } = lossWords[loss];
+  const { severity, culprit, said } = lossWords[loss];
   const field = formatPath(path);
   const more = others.length === 0 ? '' : ` (and ${others.length} more: ${listed(others)})`;
   return {

@@ -4,8 +4,8 @@
  */
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
 import { foreignMessage, type ForeignFrame } from './causes/foreign-frame.ts';
-import { toldOfFrame, toldOfUnfilled } from './causes/foreign-words.ts';
-import { formedPrompts, type FormedPrompt } from './causes/prompt-forms.ts';
+import { toldOfFillIn, toldOfFrame, toldOfUnfilled } from './causes/foreign-words.ts';
+import { charactersOf, formedPrompts, type FormedPrompt } from './causes/prompt-forms.ts';
 import { textTokens } from './causes/prompt-head.ts';
 import { spokenTexts, type SpokenText } from './causes/spoken-texts.ts';
 import type { Detector } from './detector.ts';
@@ -38,7 +38,7 @@ function inPrompt(
   facts: ModelFacts,
   { prompt, promptIndex, of }: FormedPrompt,
 ): Finding[] {
-  if (of.form !== 'foreign' && of.form !== 'unfilled') return [];
+  if (of.form === 'plain' || of.form === 'stringified') return [];
   const field = formatPath(prompt.path);
   const common = {
     kind: 'foreign-template',
@@ -51,12 +51,19 @@ function inPrompt(
   if (of.form === 'unfilled') {
     const { start, end } = of.opening;
     const told = toldOfUnfilled(of.opening, field);
-    return [{ ...common, ...told, characters: { start, end }, ...textTokens(read, start, start) }];
+    return [
+      { ...common, ...told, ...charactersOf(prompt, { start, end }), ...textTokens(read, start, start) },
+    ];
+  }
+  if (of.form === 'fill-in') {
+    const { marker, start, last } = of.found;
+    const characters = charactersOf(prompt, { start, end: start + marker.length });
+    return [{ ...common, ...toldOfFillIn(of.found, field), ...characters, ...textTokens(read, start, last) }];
   }
   const { first, last } = of.frame;
-  const characters = { start: first.start, end: last.end };
-  const told = toldOfFrame(of.frame, facts, field);
-  return [{ ...common, ...told, characters, ...textTokens(read, first.start, last.start) }];
+  const characters = charactersOf(prompt, { start: first.start, end: last.end });
+  const told = toldOfFrame(of.frame, facts, field, 'prompt');
+  return [{ ...common, ...told, ...characters, ...textTokens(read, first.start, last.start) }];
 }
 
 function inChat(exchange: Exchange, request: ChatRequest, facts: ModelFacts): Finding[] {
@@ -90,7 +97,7 @@ function inMessage(
     promptIndex: 0,
     field,
     characters: { start: first.start, end: last.end },
-    ...toldOfFrame(frame, facts, field),
+    ...toldOfFrame(frame, facts, field, 'message'),
   };
   const [read] = exchange.prompts;
   if (read?.known !== true || read.text === undefined) return told;

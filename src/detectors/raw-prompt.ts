@@ -9,7 +9,7 @@ import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { RawPrompt } from '../exchange/request/request.ts';
+import type { Json, RawPrompt } from '../exchange/request/request.ts';
 
 export const rawPrompt: Detector = {
   kind: 'raw-prompt',
@@ -19,8 +19,8 @@ export const rawPrompt: Detector = {
   severity: 'warning',
   repairs: false,
   detect(exchange) {
-    const { facts } = exchange;
-    if (facts === undefined) return [];
+    const { facts, request } = exchange;
+    if (facts === undefined || isText(request?.json['suffix'])) return [];
     const doubtful = maybeBase(exchange);
     return formedPrompts(exchange)
       .filter(({ of }) => of.form === 'plain')
@@ -30,6 +30,11 @@ export const rawPrompt: Detector = {
       }));
   },
 };
+
+/** Who sends a text that comes behind wants the middle filled in; that the engine ignores it is another kind's. */
+function isText(suffix: Json | undefined): boolean {
+  return typeof suffix === 'string' && suffix !== '';
+}
 
 function finding(
   prompt: RawPrompt,

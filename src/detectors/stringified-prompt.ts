@@ -3,7 +3,7 @@
  * JSON of messages or of their parts. Silent about such text where it is quoted, continued on purpose, or the model's form.
  */
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
-import { formedPrompts } from './causes/prompt-forms.ts';
+import { charactersOf, formedPrompts } from './causes/prompt-forms.ts';
 import { promptHead } from './causes/prompt-head.ts';
 import { spokenTexts, type SpokenText } from './causes/spoken-texts.ts';
 import { stringifiedMessage, type Stringified } from './causes/stringified.ts';
@@ -29,7 +29,13 @@ export const stringifiedPrompt: Detector = {
     if (request.kind === 'chat') return inMessages(exchange, request, facts);
     return formedPrompts(exchange).flatMap(({ prompt, promptIndex, of }) =>
       of.form === 'stringified'
-        ? [{ ...finding(of.found, prompt.path, promptIndex), ...promptHead(exchange, promptIndex) }]
+        ? [
+            {
+              ...finding(of.found, prompt.path, promptIndex),
+              ...promptHead(exchange, promptIndex),
+              ...charactersOf(prompt, of.found),
+            },
+          ]
         : [],
     );
   },
@@ -40,7 +46,12 @@ function inMessages(exchange: Exchange, request: ChatRequest, facts: ModelFacts)
   for (const one of spokenTexts(request)) {
     const found = stringifiedMessage(one);
     if (found === undefined || isOwnForm(one.text, facts)) continue;
-    findings.push({ ...finding(found, one.path, 0), ...placeOf(exchange, request, facts, one, found) });
+    const characters = { start: found.start, end: found.end };
+    findings.push({
+      ...finding(found, one.path, 0),
+      characters,
+      ...placeOf(exchange, request, facts, one, found),
+    });
     if (findings.length === mostFindings) break;
   }
   return findings;
@@ -66,7 +77,7 @@ function placeOf(
   return tokens === undefined ? {} : { tokens };
 }
 
-function finding({ cause, start, end }: Stringified, path: JsonPath, promptIndex: number): Finding {
+function finding({ cause }: Stringified, path: JsonPath, promptIndex: number): Finding {
   const field = formatPath(path);
   return {
     kind: 'stringified-prompt',
@@ -75,7 +86,6 @@ function finding({ cause, start, end }: Stringified, path: JsonPath, promptIndex
     culprit: 'client',
     promptIndex,
     field,
-    characters: { start, end },
     message: `${messages[cause](field)}.`,
     advice: advices[cause],
   };

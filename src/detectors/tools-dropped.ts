@@ -2,12 +2,14 @@
  * Finds tools that the rendered prompt does not name, and parts of tools that it leaves out. Silent where the client itself
  * asked for no tool to be called.
  */
+import { hostedTools } from './causes/hosted-tools.ts';
 import { grouped, lostOf } from './causes/lost.ts';
+import { wholeTools } from './causes/whole-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { LostParts } from '../exchange/written/lost-parts.ts';
-import type { LostTool, LostToolPart } from '../exchange/written/lost-tools.ts';
+import type { LostToolPart } from '../exchange/written/lost-tools.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
 import type { ChatRequest } from '../exchange/request/request.ts';
 import { toolParts } from '../exchange/written/tool-parts.ts';
@@ -25,54 +27,17 @@ export const toolsDropped: Detector = {
   detect(exchange) {
     const lost = lostOf(exchange);
     if (lost === undefined) return [];
-    const { request, facts } = exchange;
+    const { request, facts, prompts } = exchange;
     const isUnwanted = request?.json['tool_choice'] === 'none';
-    const whole = isUnwanted ? [] : wholeTools(lost.tools, lost.toolCount);
-    const known = request?.kind === 'chat' ? knownParts(request, lost, facts?.reading) : [];
-    return [...whole, ...partsOf([...lost.toolParts, ...known])].slice(0, mostFindings);
+    const chat = request?.kind === 'chat' ? request : undefined;
+    const whole = isUnwanted ? [] : wholeTools(lost.tools, lost.toolCount, chat, facts?.reading);
+    const known = chat === undefined ? [] : knownParts(chat, lost, facts?.reading);
+    const rendered = prompts[0]?.known === true ? prompts[0].text : undefined;
+    const hosted =
+      isUnwanted || chat === undefined || rendered === undefined ? [] : hostedTools(chat, rendered);
+    return [...whole, ...hosted, ...partsOf([...lost.toolParts, ...known])].slice(0, mostFindings);
   },
 };
-
-function wholeTools(lost: readonly LostTool[], count: number): Finding[] {
-  const unread = lost.filter((tool) => tool.unread);
-  const dropped = lost.filter((tool) => !tool.unread);
-  return [
-    ...(unread.length > 0 ? [unreadTools(unread)] : []),
-    ...(dropped.length > 0 ? [droppedTools(dropped, dropped.length === count)] : []),
-  ];
-}
-
-function unreadTools(tools: readonly LostTool[]): Finding {
-  return {
-    kind: 'tools-dropped',
-    cause: 'unread-field',
-    severity: 'error',
-    culprit: 'client',
-    promptIndex: 0,
-    field: 'functions',
-    message: `None of the ${tools.length === 1 ? 'tool' : `${tools.length} tools`} in functions is in the prompt: the engine does not read that field.`,
-    advice: 'Send them as tools, each as {"type": "function", "function": {…}}.',
-  };
-}
-
-function droppedTools(tools: readonly LostTool[], all: boolean): Finding {
-  const [first] = tools.map(({ path }) => formatPath(path));
-  const others = tools.length === 1 ? '' : ` and ${tools.length - 1} more`;
-  return {
-    kind: 'tools-dropped',
-    cause: all ? 'all-tools' : 'some-tools',
-    severity: 'error',
-    culprit: 'template',
-    promptIndex: 0,
-    field: all ? 'tools' : (first ?? 'tools'),
-    message: all
-      ? `The prompt names none of the tools sent (${tools.length}): the model does not know that it has any.`
-      : `The prompt does not name ${first ?? 'a tool'}${others}: the model does not know that it has it.`,
-    advice: all
-      ? 'Whoever runs the engine must give it a template that renders tools; until then describe them in a message.'
-      : 'Whoever runs the engine must look at how its template writes tools.',
-  };
-}
 
 /** Fields that the template was seen to leave out, whose values are too short to be missed in a prompt. */
 function knownParts(

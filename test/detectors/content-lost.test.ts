@@ -32,6 +32,27 @@ const rewritten = (messages: readonly JsonObject[], text: string): ExchangeShape
   ...chat(messages, text),
   facts: factsOf.rewriting,
 });
+/** A template that was seen to write calls. */
+const writesCalls = {
+  ...factsOf.qwen3,
+  reading: {
+    dropped: ['reasoning'],
+    droppedFields: [],
+    mergesInstructions: false,
+    developerAsSystem: false,
+    reasoningMembers: [],
+  },
+} as const;
+const weatherCall: JsonObject = {
+  id: 'c1',
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Lisbon"}' },
+};
+const timeCall: JsonObject = {
+  id: 'c2',
+  type: 'function',
+  function: { name: 'get_time', arguments: '{"zone":"Europe/Madrid"}' },
+};
 
 testDetector(contentLost, {
   clean: [
@@ -243,6 +264,127 @@ testDetector(contentLost, {
         turn('user', 'WHERE DOES THE RIVER END?') + turn('user', '') + ask,
       ),
       findings: [{ cause: 'text', severity: 'error', field: 'messages[1].content' }],
+    },
+    {
+      name: 'the second of two calls, by a template that writes calls',
+      exchange: {
+        ...chat(
+          [question, { role: 'assistant', content: '', tool_calls: [weatherCall, timeCall] }],
+          asked + turn('assistant', called) + ask,
+        ),
+        facts: writesCalls,
+      },
+      findings: [{ cause: 'later-call', culprit: 'template', field: 'messages[1].tool_calls[1]' }],
+    },
+    {
+      name: 'the same on the Messages route',
+      exchange: {
+        route: 'messages',
+        body: {
+          messages: [
+            question,
+            {
+              role: 'assistant',
+              content: [
+                { type: 'tool_use', id: 'c1', name: 'get_weather', input: { city: 'Lisbon' } },
+                { type: 'tool_use', id: 'c2', name: 'get_time', input: { zone: 'Europe/Madrid' } },
+              ],
+            },
+          ],
+        },
+        facts: writesCalls,
+        text: asked + turn('assistant', called) + ask,
+      },
+      findings: [{ cause: 'later-call', field: 'messages[1].content[1]' }],
+    },
+    {
+      name: 'the same on the Responses route',
+      exchange: {
+        route: 'responses',
+        body: {
+          input: [
+            question,
+            { type: 'function_call', call_id: 'c1', name: 'get_weather', arguments: '{"city":"Lisbon"}' },
+            { type: 'function_call', call_id: 'c2', name: 'get_time', arguments: '{"zone":"Europe/Madrid"}' },
+          ],
+        },
+        facts: writesCalls,
+        text: asked + turn('assistant', called) + ask,
+      },
+      findings: [{ cause: 'later-call', field: 'input[2]' }],
+    },
+    {
+      name: 'two calls, by a template that was never seen to write one',
+      exchange: chat(
+        [question, { role: 'assistant', content: '', tool_calls: [weatherCall, timeCall] }],
+        asked + ask,
+      ),
+      findings: [{ cause: 'call', field: 'messages[1].tool_calls[0]' }],
+    },
+    {
+      name: 'a document, which is the doing of the engine',
+      exchange: {
+        route: 'messages',
+        body: {
+          messages: [
+            user([
+              {
+                type: 'document',
+                source: { type: 'text', media_type: 'text/plain', data: 'The lease ends in May.' },
+              },
+              { type: 'text', text: 'What is the weather in Lisbon?' },
+            ]),
+          ],
+        },
+        facts: factsOf.qwen3,
+        text: asked + ask,
+      },
+      findings: [{ cause: 'document', culprit: 'engine', field: 'messages[0].content[0].source.data' }],
+    },
+    {
+      name: 'instructions without a question',
+      exchange: chat([{ role: 'system', content: 'Name the next speaker of the group.' }], ask),
+      findings: [{ cause: 'instructions-alone', culprit: 'template', field: 'messages[0].content' }],
+    },
+    {
+      name: 'what the assistant said beside its calls on the Responses route, as on the others',
+      exchange: {
+        route: 'responses',
+        body: {
+          input: [
+            question,
+            {
+              type: 'message',
+              role: 'assistant',
+              content: [{ type: 'output_text', text: 'Let me look it up.' }],
+            },
+            { type: 'function_call', call_id: 'c', name: 'get_weather', arguments: '{"city":"Lisbon"}' },
+          ],
+        },
+        facts: writesCalls,
+        text: asked + turn('assistant', called) + ask,
+      },
+      findings: [{ cause: 'text-beside-calls', severity: 'info', field: 'input[1].content[0].text' }],
+    },
+    {
+      name: 'an answer on the Responses route that no call stands beside',
+      exchange: {
+        route: 'responses',
+        body: {
+          input: [
+            question,
+            {
+              type: 'message',
+              role: 'assistant',
+              content: [{ type: 'output_text', text: 'It is sunny there.' }],
+            },
+            user('And in Madrid?'),
+          ],
+        },
+        facts: writesCalls,
+        text: asked + turn('user', 'And in Madrid?') + ask,
+      },
+      findings: [{ cause: 'text', severity: 'error', field: 'input[1].content[0].text' }],
     },
     {
       name: 'a question that is not there',
@@ -522,7 +664,7 @@ testDetector(contentLost, {
       },
       findings: [
         { cause: 'tool-result', field: 'messages[2].content[0].content[0].text' },
-        { cause: 'text', field: 'messages[2].content[1].source.data' },
+        { cause: 'document', field: 'messages[2].content[1].source.data' },
       ],
     },
   ],

@@ -56,6 +56,12 @@ const mistral = {
   turnEnds: ['[/INST]', '</s>'],
 };
 
+/** A model with fill-in markers of its own. */
+const fillsIn = {
+  ...asked,
+  markers: [...gemma3.markers, { text: '<|fim_prefix|>', id: 8 }, { text: '<|fim_suffix|>', id: 9 }],
+};
+
 testDetector(foreignTemplate, {
   clean: [
     { name: 'a rendered conversation', exchange: raw(ownGemma) },
@@ -86,6 +92,26 @@ testDetector(foreignTemplate, {
     },
     { name: 'ids', exchange: { ...raw(''), body: { prompt: [5, 6, 7] }, ids: [[5, 6, 7]] } },
     { name: 'a fill-in prompt', exchange: raw('<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>', qwen3) },
+    {
+      name: 'a question about fill-in markers',
+      exchange: raw('What do <fim_prefix> and <fim_suffix> mean?'),
+    },
+    {
+      name: 'one such marker at the head of a text',
+      exchange: raw('<fim_prefix> is a marker of which family?'),
+    },
+    {
+      name: 'fill-in markers of a model whose vocabulary nobody has asked',
+      exchange: raw('<fim_prefix>a<fim_suffix>b<fim_middle>', gemma3),
+    },
+    {
+      name: 'fill-in markers with a space in front, which a model may have without its being seen',
+      exchange: raw('<PRE> a <SUF>b <MID>'),
+    },
+    {
+      name: 'another family’s fill-in markers as text between the model’s own',
+      exchange: raw('<|fim_prefix|><fim_prefix>a<fim_suffix><|fim_suffix|>b<|fim_middle|>', qwen3),
+    },
     { name: 'a form that bare markers make up', exchange: raw('[INST] hi [/INST]', mistral) },
     { name: 'a message', exchange: user('What is 2 + 2?') },
     { name: 'a message that asks about a marker', exchange: user('what does <|im_start|>user mean?') },
@@ -144,6 +170,35 @@ testDetector(foreignTemplate, {
     },
   ],
   found: [
+    {
+      name: 'another model’s fill-in prompt, for a model that knows none',
+      exchange: raw('<fim_prefix>def a():\n<fim_suffix>\nprint(a())<fim_middle>'),
+      findings: [
+        {
+          cause: 'not-in-vocabulary',
+          field: 'prompt',
+          characters: { start: 0, end: 12 },
+          advice:
+            'This model knows no fill-in markers: have the editor ask one that does, or ask this one in a chat.',
+        },
+      ],
+    },
+    {
+      name: 'another model’s fill-in prompt, with the suffix first',
+      exchange: raw('[SUFFIX]\nprint(a())[PREFIX]def a():\n', fillsIn),
+      findings: [
+        {
+          cause: 'not-in-vocabulary',
+          advice:
+            "Set the client's fill-in template to the markers of this model (<|fim_prefix|>, <|fim_suffix|>), or send input_prefix and input_suffix to /infill where the engine has it.",
+        },
+      ],
+    },
+    {
+      name: 'another model’s fill-in prompt behind the file’s name',
+      exchange: raw('# a.py\n<PRE> def a(): <SUF>print(a()) <MID>', fillsIn),
+      findings: [{ cause: 'not-in-vocabulary', characters: { start: 7, end: 12 } }],
+    },
     {
       name: 'another family’s conversation',
       exchange: raw(chatMl),

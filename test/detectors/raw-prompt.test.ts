@@ -38,6 +38,10 @@ testDetector(rawPrompt, {
       ),
     },
     {
+      name: 'a text with another that comes behind it, whatever the engine makes of that',
+      exchange: raw({ prompt: 'def f(', suffix: '):\n    pass' }, { facts: factsOf.qwen3 }),
+    },
+    {
       name: 'a fill-in prompt whose markers are user-defined',
       exchange: raw(
         { prompt: '<fim_prefix>def f(<fim_suffix>:<fim_middle>' },
@@ -81,6 +85,11 @@ testDetector(rawPrompt, {
     },
   ],
   found: [
+    {
+      name: 'a text with an empty one behind it',
+      exchange: raw({ prompt: question, suffix: '' }),
+      findings: [{ cause: 'plain-text' }],
+    },
     {
       name: "the engine's default, for a model that is configured as instruct",
       exchange: raw({ prompt: question }, { facts: factsOf.defaultTemplate, modelKind: 'instruct' }),

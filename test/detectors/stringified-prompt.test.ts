@@ -1,7 +1,9 @@
 // What stringified-prompt reports and what it leaves alone: above all conversations that are quoted, and forms of a model's own.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { stringifiedPrompt } from '../../src/detectors/stringified-prompt.ts';
 import { testDetector } from '../support/detector-tester.ts';
-import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+import { buildExchange, factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 
 const raw = (prompt: string, more: Partial<ExchangeShape> = {}): ExchangeShape => ({
   route: 'completion',
@@ -305,4 +307,19 @@ testDetector(stringifiedPrompt, {
       findings: [{}],
     },
   ],
+});
+
+describe('stringified-prompt: text behind a BOS id', () => {
+  it('has no place in a text, for no field has all of it', () => {
+    const [finding] = stringifiedPrompt.detect(
+      buildExchange({
+        route: 'completion',
+        body: { prompt: [2, 'System: be brief\nHuman: which lake is the deepest?\nAI:'] },
+        facts: factsOf.gemma3,
+        ids: [[2, 2320, 25]],
+      }),
+    );
+    assert.deepEqual([finding?.cause, finding?.field], ['role-words', 'prompt']);
+    assert.equal(finding?.characters, undefined);
+  });
 });

@@ -75,8 +75,44 @@ const circular = tool('get_tree', {
   $defs: { Node: { type: 'object', properties: { child: { $ref: '#/$defs/Node' } } } },
 });
 
+const nothingDropped = {
+  dropped: [],
+  droppedFields: [],
+  mergesInstructions: false,
+  developerAsSystem: false,
+  reasoningMembers: [],
+} as const;
+
+/** A request of the Responses route whose prompt names the function and nothing else. */
+function responses(tools: readonly JsonObject[], text = written(weather) + asked + ask): ExchangeShape {
+  return {
+    route: 'responses',
+    body: { input: [question], tools: tools as Json },
+    facts: factsOf.qwen3,
+    text,
+  };
+}
+const flat: JsonObject = {
+  type: 'function',
+  name: 'get_weather',
+  description: 'Calls get_weather for a city.',
+};
+const patch: JsonObject = { type: 'custom', name: 'apply_patch', description: 'Edits files by a patch.' };
+
 testDetector(toolsDropped, {
   clean: [
+    { name: 'functions of the Responses route', exchange: responses([flat]) },
+    {
+      name: 'a hosted tool that the prompt tells of',
+      exchange: responses([flat, { type: 'web_search' }], `${written(weather)}web_search${asked}${ask}`),
+    },
+    {
+      name: 'hosted tools where no tool may be called',
+      exchange: {
+        ...responses([]),
+        body: { input: [question], tools: [{ type: 'local_shell' }], tool_choice: 'none' },
+      },
+    },
     { name: 'no tools', exchange: chat([], asked + ask) },
     { name: 'tools as JSON', exchange: chat([weather, time], written(weather, time) + asked + ask) },
     {
@@ -151,6 +187,60 @@ testDetector(toolsDropped, {
     },
   ],
   found: [
+    {
+      name: 'a tool of the Responses route that is no function',
+      exchange: responses([flat, patch]),
+      findings: [{ cause: 'some-tools', severity: 'error', culprit: 'engine', field: 'tools[1]' }],
+    },
+    {
+      name: 'tools that somebody else would run, and one that the client runs',
+      exchange: responses([flat, { type: 'web_search' }, { type: 'local_shell' }]),
+      findings: [
+        {
+          cause: 'hosted-tool',
+          severity: 'info',
+          culprit: 'engine',
+          field: 'tools[1]',
+          fact: 'hosted:web_search',
+        },
+        { cause: 'hosted-tool', severity: 'error', culprit: 'engine', field: 'tools[2]' },
+      ],
+    },
+    {
+      name: 'all tools, by a template that was seen to write some, beside a question of parts',
+      exchange: {
+        ...chat([weather], asked + ask),
+        facts: { ...factsOf.qwen3, reading: { ...nothingDropped, dropped: ['reasoning'] } },
+        body: {
+          messages: [{ role: 'user', content: [{ type: 'text', text: 'What is the weather in Lisbon?' }] }],
+          tools: [weather],
+        },
+      },
+      findings: [
+        {
+          cause: 'all-tools',
+          culprit: 'template',
+          field: 'tools',
+          message:
+            'The prompt names none of the tools sent (1): the template writes tools in other conversations, and not in this one.',
+          advice:
+            "Send the content of the user's messages as one string, or have whoever runs the engine mend the template: those that look for the last question by comparing messages miss one that is a list of parts.",
+        },
+      ],
+    },
+    {
+      name: 'all tools, by a template that was never seen to write a conversation with any',
+      exchange: {
+        ...chat([weather], asked + ask),
+        facts: { ...factsOf.qwen3, reading: { ...nothingDropped, dropped: ['later-instructions'] } },
+      },
+      findings: [
+        {
+          cause: 'all-tools',
+          message: 'The prompt names none of the tools sent (1): the model does not know that it has any.',
+        },
+      ],
+    },
     {
       name: 'all tools',
       exchange: chat([weather, time], asked + ask),

@@ -1,18 +1,28 @@
 /** What is said of prompts in forms that are not the model's. Names markers and numbers, never the texts of turns. */
 import type { Finding } from '../../exchange/finding.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
+import type { ForeignFillIn } from './foreign-fill-in.ts';
 import type { ForeignFrame } from './foreign-frame.ts';
 import type { UnfilledOpening } from './unfilled-opening.ts';
 
 type Told = Pick<Finding, 'cause' | 'message' | 'advice'>;
 
-export function toldOfFrame({ form, first }: ForeignFrame, facts: ModelFacts, field: string): Told {
+/** @param where the frame stands: the whole of a raw prompt, or the text of a message */
+export function toldOfFrame(
+  { form, first }: ForeignFrame,
+  facts: ModelFacts,
+  field: string,
+  where: 'prompt' | 'message',
+): Told {
   const { family, meant } = form;
   const right = meant.get(first.text);
   const place = `From character ${first.start} on ${field} is a conversation`;
   const own = facts.roleMarkers.find(({ role }) => role === 'user') ?? facts.roleMarkers[0];
   const opening = JSON.stringify(own?.opening);
-  const advice = `Send the messages to the chat route, which applies the model's own template, or render that one (a user's turn opens with ${opening}).`;
+  const advice =
+    where === 'message'
+      ? "Send each turn as a message of its own, without markers: the chat route applies the model's own template around them."
+      : `Send the messages to the chat route, which applies the model's own template, or render that one (a user's turn opens with ${opening}).`;
   if (right !== undefined) {
     const of = family === undefined ? '' : ` of ${family}, which is not this model's form either`;
     return {
@@ -33,6 +43,17 @@ export function toldOfFrame({ form, first }: ForeignFrame, facts: ModelFacts, fi
         message: `${place} in the form of ${family ?? 'another model'}: ${first.text} is no token of this vocabulary, and the model reads it as ${absent.tokens} ordinary ones.`,
         advice,
       };
+}
+
+export function toldOfFillIn({ marker, start, own }: ForeignFillIn, field: string): Told {
+  return {
+    cause: 'not-in-vocabulary',
+    message: `At character ${start} of ${field} ${marker} opens a fill-in prompt in the form of another model: it is no token of this vocabulary, and the model reads its letters.`,
+    advice:
+      own.length > 0
+        ? `Set the client's fill-in template to the markers of this model (${own.join(', ')}), or send input_prefix and input_suffix to /infill where the engine has it.`
+        : 'This model knows no fill-in markers: have the editor ask one that does, or ask this one in a chat.',
+  };
 }
 
 export function toldOfUnfilled({ marker, start }: UnfilledOpening, field: string): Told {

@@ -42,6 +42,27 @@ export const lossWords = {
     said: (fields) => `The prompt does not hold ${fields}: the model does not see that it called the tool`,
     advice: 'Whoever runs the engine must give it a template that renders calls of tools.',
   },
+  'later-call': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) =>
+      `The prompt does not hold ${fields}: the template writes only the first of several calls, and the model does not see that it made the others`,
+    advice:
+      'Let the model call one tool at a time (parallel_tool_calls: false; disable_parallel_tool_use on /v1/messages), or have whoever runs the engine give it a template that writes all calls.',
+  },
+  document: {
+    severity: 'error',
+    culprit: 'engine',
+    said: (fields) => `The prompt does not hold ${fields}: the engine takes no documents on this route`,
+    advice: 'Send what the document says as a block of type text.',
+  },
+  'instructions-alone': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) =>
+      `The prompt does not hold ${fields}: the template writes instructions only together with a question, and there is none`,
+    advice: 'Send the text as a message of the user, or a question behind it.',
+  },
   'call-arguments': {
     severity: 'error',
     culprit: 'template',

@@ -3,8 +3,10 @@
  * kind. Judges nothing.
  */
 import type { Exchange } from '../../exchange/exchange.ts';
+import type { Finding } from '../../exchange/finding.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import type { GenerationRequest, RawPrompt } from '../../exchange/request/request.ts';
+import { foreignFillIn, type ForeignFillIn } from './foreign-fill-in.ts';
 import { foreignPrompt, type ForeignFrame } from './foreign-frame.ts';
 import { maybeBase, plainText, promptsToAnswer } from './plain-prompt.ts';
 import { stringifiedPlain, type Stringified } from './stringified.ts';
@@ -12,6 +14,7 @@ import { unfilledOpening, type UnfilledOpening } from './unfilled-opening.ts';
 
 export type PromptForm =
   | { readonly form: 'foreign'; readonly frame: ForeignFrame }
+  | { readonly form: 'fill-in'; readonly found: ForeignFillIn }
   | { readonly form: 'unfilled'; readonly opening: UnfilledOpening }
   | { readonly form: 'stringified'; readonly found: Stringified }
   | { readonly form: 'plain' };
@@ -29,6 +32,14 @@ const formed = new WeakMap<
   GenerationRequest,
   { readonly facts: ModelFacts; readonly prompts: readonly FormedPrompt[] }
 >();
+
+/** A place in a prompt's text; nothing of one whose text is put together from several, where no field has it. */
+export function charactersOf(
+  { form }: RawPrompt,
+  { start, end }: { readonly start: number; readonly end: number },
+): Pick<Finding, 'characters'> {
+  return form === 'text' ? { characters: { start, end } } : {};
+}
 
 /** Prompts with nothing to say about, such as rendered ones, are left out; [] for base models, chats and scoring. */
 export function formedPrompts(exchange: Exchange): readonly FormedPrompt[] {
@@ -59,6 +70,8 @@ function formOf(prompt: RawPrompt, facts: ModelFacts, doubtful: boolean): Prompt
     if (opening !== undefined) return { form: 'unfilled', opening };
   }
   if (plain === undefined) return undefined;
+  const fillIn = foreignFillIn(plain, facts);
+  if (fillIn !== undefined) return { form: 'fill-in', found: fillIn };
   const found = stringifiedPlain(plain);
   return found === undefined ? { form: 'plain' } : { form: 'stringified', found };
 }

@@ -81,8 +81,12 @@ describe('instructions that stand among the messages', () => {
 
 describe('reasoning that the client left out of a loop', () => {
   const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":"weir"}' } };
-  const step = (thought: object): JsonObject =>
-    ({ role: 'assistant', content: '', ...thought, tool_calls: [call] });
+  const step = (thought: object): JsonObject => ({
+    role: 'assistant',
+    content: '',
+    ...thought,
+    tool_calls: [call],
+  });
   const result: JsonObject = { role: 'tool', tool_call_id: 'c1', content: 'A low dam across a river.' };
   const thought = { reasoning_content: 'I should look it up first.' };
   const next: JsonObject = { role: 'tool', tool_call_id: 'c1', content: 'It measures the flow.' };
