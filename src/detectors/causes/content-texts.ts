@@ -103,27 +103,37 @@ function findMarkedTexts(request: ChatRequest, forms: OwnForms): MarkedText[] {
   let index = 0;
   for (const { value, path, contentPath } of request.messages) {
     for (const name in value) {
-      if (name === 'content') look(value[name], contentPath, [], index);
-      else if (!noText.has(name)) look(value[name], path, [name], index);
+      if (name === 'content') look(value[name], contentPath, undefined, index);
+      else if (!noText.has(name)) look(value[name], path, name, index);
     }
     index += 1;
   }
-  for (const [at, tool] of request.tools.entries()) look(tool, ['tools', at], [], undefined);
+  for (const [at, tool] of request.tools.entries()) look(tool, ['tools', at], undefined, undefined);
   return found;
 
   /** The way to a text is put together only for those that hold a marker. */
-  function look(value: Json | undefined, path: JsonPath, steps: JsonPath, message: number | undefined): void {
+  function look(
+    value: Json | undefined,
+    path: JsonPath,
+    step: string | number | undefined,
+    message: number | undefined,
+  ): void {
     if (typeof value === 'string') {
       const from = firstMarker(value, forms);
       if (from < 0 || value.startsWith('data:')) return;
-      const text = { text: value, path: [...path, ...steps], ...(message !== undefined && { message }) };
+      const text = { text: value, path: wayTo(path, step), ...(message !== undefined && { message }) };
       found.push(new MarkedText(text, from, forms));
     } else if (isArray(value)) {
-      const at = [...path, ...steps];
-      for (const [index, item] of value.entries()) look(item, at, [index], message);
+      const at = wayTo(path, step);
+      let index = 0;
+      for (const item of value) look(item, at, index++, message);
     } else if (isObject(value)) {
-      const at = [...path, ...steps];
-      for (const name in value) if (!noText.has(name)) look(value[name], at, [name], message);
+      const at = wayTo(path, step);
+      for (const name in value) if (!noText.has(name)) look(value[name], at, name, message);
     }
   }
+}
+
+function wayTo(path: JsonPath, step: string | number | undefined): JsonPath {
+  return step === undefined ? path : [...path, step];
 }

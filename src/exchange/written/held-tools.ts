@@ -9,7 +9,7 @@ import type { MessageParts } from './prompt-parts.ts';
 import { ReadingBudget } from './reading-budget.ts';
 import { standsAt } from './text-place.ts';
 import type { ToolParts } from './tool-parts.ts';
-import { beginningOf, plainRun, writtenForms } from './written-forms.ts';
+import { beginningOf, longestPlainRun, writtenForms } from './written-forms.ts';
 
 /** Where tools are looked for. */
 export interface Between {
@@ -81,6 +81,8 @@ function namePlaces(
       far += 1;
       at = namePlace(where, name, from);
       if (at < 0) at = namePlace(where, name, 0, from + name.length);
+      // One that is nowhere is most likely not the only one.
+      if (at < 0) far = mostFar;
     }
     if (at >= 0) {
       places[index] = at;
@@ -124,8 +126,8 @@ interface Beginning {
   forms?: readonly string[];
 }
 
-/** Of such a run so much tells it from most others. */
-const keyLength = 16;
+/** A shorter run of characters stands in other texts of the same words. */
+const leastTelling = 24;
 
 /** The tools whose descriptions begin somewhere in the text. */
 function describedIn(
@@ -141,9 +143,9 @@ function describedIn(
     if (said.length < leastDescription) continue;
     for (const text of writings.flatMap((form) => form.write(said)))
       if (text !== said && text !== '') addTo(wanted, text, { tool, text, run: text });
-    const run = plainRun(said);
-    if (run !== undefined) addTo(wanted, run.slice(0, keyLength), { tool, text: said, run });
-    // Where no run stands in all of its forms, each is looked for by itself.
+    const run = longestPlainRun(said);
+    if (run !== undefined && run.length >= leastTelling) addTo(wanted, run, { tool, text: said, run });
+    // Where no long run stands in all of its forms, each is looked for by itself.
     else for (const form of writtenForms(said)) addTo(wanted, form, { tool, text: form, run: form });
   }
   if (wanted.size === 0) return found;

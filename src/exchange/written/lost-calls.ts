@@ -1,7 +1,7 @@
 /** Which calls that the conversation holds are not in its prompt, each looked for between the texts around it. */
 import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { holdsName } from './name-place.ts';
-import { isAnchor, outside, type PlacedTexts } from './placed-texts.ts';
+import { isAnchor, outside, type PlacedText, type PlacedTexts } from './placed-texts.ts';
 import { jsonTexts, type CallPart, type MessageParts } from './prompt-parts.ts';
 import type { JsonPath } from '../request/request.ts';
 import { holdsBeginning, leastTold, type Found } from './written-forms.ts';
@@ -24,24 +24,30 @@ export function callGaps(
   { texts }: PlacedTexts,
   rendered: string,
 ): CallGap[] {
-  // A short result, such as "1", may have been found inside the call that it is of, and would cut it off.
-  const inTurns = texts.filter(
-    ({ part, place }) =>
-      isAnchor(place) && part.sort !== 'instructions' && part.sort !== 'later-instructions',
-  );
+  const gaps: CallGap[] = [];
   let at = 0;
   let start = 0;
-  return messages.flatMap(({ calls }, index): CallGap[] => {
-    for (let one = inTurns[at]; one !== undefined && one.message < index; one = inTurns[at]) {
-      start = Math.max(start, one.place?.end ?? 0);
+  for (const [index, { calls }] of messages.entries()) {
+    for (let one = texts[at]; one !== undefined && one.message < index; one = texts[at]) {
+      if (standsInTurn(one)) start = Math.max(start, one.place?.end ?? 0);
       at += 1;
     }
-    if (calls.length === 0) return [];
+    if (calls.length === 0) continue;
+    const own: Found[] = [];
     let after = at;
-    while (inTurns[after]?.message === index) after += 1;
-    const own = inTurns.slice(at, after).flatMap(({ place }) => place ?? []);
-    return [{ start, end: Math.max(start, inTurns[after]?.place?.start ?? rendered.length), calls, own }];
-  });
+    for (let one = texts[after]; one?.message === index; one = texts[after]) {
+      if (standsInTurn(one) && one.place !== undefined) own.push(one.place);
+      after += 1;
+    }
+    for (let one = texts[after]; one !== undefined && !standsInTurn(one); one = texts[after]) after += 1;
+    gaps.push({ start, end: Math.max(start, texts[after]?.place?.start ?? rendered.length), calls, own });
+  }
+  return gaps;
+}
+
+/** A short result, such as "1", may have been found inside the call that it is of, and would cut it off. */
+function standsInTurn({ part, place }: PlacedText): boolean {
+  return isAnchor(place) && part.sort !== 'instructions' && part.sort !== 'later-instructions';
 }
 
 export function lostCalls(
@@ -52,18 +58,20 @@ export function lostCalls(
 ): LostCall[] {
   if (!inOrder) return [];
   const writings = seen.at('call-argument', 'nested-argument');
-  return gaps.flatMap(({ start, end, calls, own }) => {
+  const lost: LostCall[] = [];
+  for (const { start, end, calls, own } of gaps) {
     const within = own.map((one) => ({ start: one.start - start, end: one.end - start }));
     const gap = outside(rendered.slice(start, end), within);
-    return calls.flatMap((call): LostCall[] => {
+    for (const call of calls) {
       const held = holdsArguments(call, gap, writings);
-      if (held === true) return [];
+      if (held === true) continue;
       const isNamed = holdsName(gap, call.name);
-      if (isNamed && held === undefined) return [];
+      if (isNamed && held === undefined) continue;
       const { path, unread } = call;
-      return [{ what: isNamed ? 'call-arguments' : 'call', path, unread }];
-    });
-  });
+      lost.push({ what: isNamed ? 'call-arguments' : 'call', path, unread });
+    }
+  }
+  return lost;
 }
 
 /** Undefined where the arguments have nothing that could be told. */

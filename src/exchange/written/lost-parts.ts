@@ -59,13 +59,19 @@ function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting
   const gaps = callGaps(messages, placed, rendered);
   return {
     texts: lostTexts(messages, placed.texts),
-    asCode: placed.texts.filter((one) => isCode(one, rendered)).map(({ part }) => ({ path: part.path })),
+    asCode: codeOf(placed, rendered),
     thinned: placed.texts.flatMap(({ part: { path, sort }, leftOut }) =>
       leftOut === undefined ? [] : [{ path, sort, leftOut }],
     ),
     calls: lostCalls(gaps, placed.inOrder, rendered, seen),
     ...lostOfTools(request, seen, messages, () => betweenOf(placed.ranges, gaps, rendered)),
   };
+}
+
+function codeOf({ texts }: PlacedTexts, rendered: string): LostParts['asCode'] {
+  const found: { readonly path: JsonPath }[] = [];
+  for (const one of texts) if (isCode(one, rendered)) found.push({ path: one.part.path });
+  return found;
 }
 
 const nothing = { texts: [], asCode: [], thinned: [], calls: [] } as const;

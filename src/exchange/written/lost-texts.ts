@@ -18,17 +18,25 @@ export interface LostText {
 }
 
 export function lostTexts(messages: readonly MessageParts[], texts: readonly PlacedText[]): LostText[] {
-  const kept = new Set(texts.filter(({ state }) => state !== 'lost').map(({ message }) => message));
-  return texts.flatMap(({ part, message, state, missing }): LostText[] => {
-    if (state !== 'lost' && state !== 'cut') return [];
+  const kept = new Uint8Array(messages.length);
+  const lost: LostText[] = [];
+  for (const { state, message } of texts) if (state !== 'lost') kept[message] = 1;
+  for (const { part, message, state, missing } of texts) {
+    if (state !== 'lost' && state !== 'cut') continue;
     const { path, member } = part;
     const sort = isReasoning(part, missing) ? 'reasoning' : part.sort;
-    const alone = !kept.has(message) && messages[message]?.calls.length === 0;
+    const alone = kept[message] === 0 && messages[message]?.calls.length === 0;
     const role = messages[message]?.role ?? '';
-    const shift = (part.skipped ?? 0) + part.text.length - part.text.trimStart().length;
-    const runs = missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
-    return [{ sort, message, path, member, role, alone, ...(state === 'cut' && { missing: runs }) }];
-  });
+    const one = { sort, message, path, member, role, alone };
+    lost.push(state === 'cut' ? { ...one, missing: runsOf(part, missing) } : one);
+  }
+  return lost;
+}
+
+/** In the text as it was sent. */
+function runsOf({ text, skipped = 0 }: TextPart, missing: readonly Found[]): readonly Found[] {
+  const shift = skipped + text.length - text.trimStart().length;
+  return missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
 }
 
 const closingMarker = /^\s*(?:<\/[^<>\s]{1,40}>|<\|?[^<>\s]{1,40}\|?>|\[\/?[A-Z_]{2,40}\])/;

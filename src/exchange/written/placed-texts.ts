@@ -54,6 +54,8 @@ export function placeTexts(
   return new Placing(messages, rendered, seen).place();
 }
 
+const none: readonly Found[] = [];
+
 class Placing {
   readonly #parts: readonly { readonly part: TextPart; readonly message: number }[];
   readonly #rendered: string;
@@ -62,7 +64,11 @@ class Placing {
 
   constructor(messages: readonly MessageParts[], rendered: string, seen: SeenWriting) {
     this.#seen = seen;
-    this.#parts = messages.flatMap(({ texts }, message) => texts.map((part) => ({ part, message })));
+    const parts: { readonly part: TextPart; readonly message: number }[] = [];
+    for (const [message, { texts }] of messages.entries()) {
+      for (const part of texts) parts.push({ part, message });
+    }
+    this.#parts = parts;
     this.#rendered = rendered;
   }
 
@@ -75,12 +81,18 @@ class Placing {
     let start = 0;
     let inOrder = true;
     const near = this.#parts.map(({ part, message }, index): PlacedText => {
-      const one = this.#near(part, anchors[index], start, ends[index] ?? this.#rendered.length);
+      const anchor = anchors[index];
+      if (anchor !== undefined) {
+        start = Math.max(start, anchor.end);
+        return { part, message, state: 'kept', place: anchor, missing: none };
+      }
+      const one = this.#near(part, start, ends[index] ?? this.#rendered.length);
       start = Math.max(start, one.place?.end ?? 0);
       return { part, message, ...one };
     });
     const placed = near.map((one): PlacedText => {
-      if (one.state !== 'lost' || one.part.text.trim().length < leastAnchor) return one;
+      if (one.state !== 'lost' || isReasoning(one.part.sort)) return one;
+      if (one.part.text.trim().length < leastAnchor) return one;
       const far = this.#everywhere(one.part);
       if (far.state === 'kept' && !isLeading(one.part)) inOrder = false;
       return { ...one, ...far };
@@ -136,8 +148,7 @@ class Placing {
   }
 
   /** Between the texts before and after it. */
-  #near(part: TextPart, anchor: Found | undefined, start: number, end: number): TextState {
-    if (anchor !== undefined) return { state: 'kept', place: anchor, missing: [] };
+  #near(part: TextPart, start: number, end: number): TextState {
     const gap = this.#rendered.slice(start, end);
     if (this.#isSpent(gap.length)) return { state: 'unknown', missing: [] };
     const writings = this.#writings(part);
@@ -155,9 +166,8 @@ class Placing {
     return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings);
   }
 
+  /** Not for reasoning: where that stands is known, if it is kept. */
   #everywhere(part: TextPart): TextState {
-    // Where reasoning stands is known, if it is kept.
-    if (isReasoning(part.sort)) return { state: 'lost', missing: [] };
     if (this.#isSpent(this.#rendered.length)) return { state: 'unknown', missing: [] };
     const writings = this.#writings(part);
     const place = findWritten(part.text, this.#rendered, writings);
@@ -214,7 +224,16 @@ function mayBeGone({ sort }: TextPart): boolean {
 
 /** In the order of the prompt. A short text may have been found inside a tool, which must not lose it. */
 function rangesOf(texts: readonly PlacedText[]): readonly Found[] {
-  return texts.flatMap(({ place }) => (isAnchor(place) ? [place] : [])).toSorted((a, b) => a.start - b.start);
+  const ranges: Found[] = [];
+  let isSorted = true;
+  let before = 0;
+  for (const { place } of texts) {
+    if (!isAnchor(place)) continue;
+    isSorted &&= place.start >= before;
+    before = place.start;
+    ranges.push(place);
+  }
+  return isSorted ? ranges : ranges.toSorted((a, b) => a.start - b.start);
 }
 
 /** True where the text is long enough to stand nowhere by chance. */

@@ -68,14 +68,15 @@ export function promptParts({ messages }: ChatRequest): readonly MessageParts[] 
     addContent(texts, message, own, reasoning);
     addUnread(texts, message);
     if (instructs(message)) leaveOutAttribution(texts);
-    const isBlank = texts.some(({ text }) => text.trim() === '');
-    return {
-      role: message.role,
-      path: message.path,
-      texts: isBlank ? texts.filter(({ text }) => text.trim() !== '') : texts,
-      calls,
-    };
+    return { role: message.role, path: message.path, texts: withoutBlank(texts), calls };
   });
+}
+
+function withoutBlank(texts: readonly TextPart[]): readonly TextPart[] {
+  for (const { text } of texts) {
+    if (text.trim() === '') return texts.filter((one) => one.text.trim() !== '');
+  }
+  return texts;
 }
 
 /** The line by which a client names itself: some engines keep it from the model, and nothing is lost by that. */
@@ -184,8 +185,12 @@ function addUnread(texts: TextPart[], { value, path }: ChatMessage): void {
   }
 }
 
-function callsOf({ value, path, contentPath }: ChatMessage): CallPart[] {
+const noCalls: readonly CallPart[] = [];
+
+function callsOf({ value, path, contentPath }: ChatMessage): readonly CallPart[] {
   const { tool_calls: calls, function_call: legacy, content, type } = value;
+  // Most messages hold none.
+  if (!isArray(calls) && !isArray(content) && legacy === undefined && type === undefined) return noCalls;
   const found: CallPart[] = [];
   if (isArray(calls)) {
     for (const [index, call] of calls.entries()) {

@@ -38,7 +38,9 @@ export function leftOutOf(text: string, there: string, writings: readonly FormWr
 
 /** For a text that the template has changed inside. */
 export function inPieces(given: string, rendered: string, writings: readonly FormWriting[]): TextState {
-  const runs = missingRuns(given, rendered);
+  const runs = sharesPieces(given, rendered)
+    ? missingRuns(given, rendered)
+    : [{ start: 0, end: given.length }];
   const isCut = runs.some(({ start, end }) => end - start >= leastRun);
   const isGone = isWhole(runs, given);
   if (!isGone && !isCut) return { state: 'kept', missing: [] };
@@ -52,6 +54,19 @@ export function inPieces(given: string, rendered: string, writings: readonly For
   if (isGone && longPlainRun.test(given.slice(0, probedLength))) return { state: 'lost', missing: [] };
   if (writtenForms(given).slice(1).some(isThere)) return { state: 'kept', missing: [] };
   return isGone ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
+}
+
+/** Of any piece that is worth a look so much begins at one of the places that are looked at. */
+const shared = 10;
+const mostShared = 256;
+
+/** False where the markup between two texts has no piece of the text; true for longer ones without a look. */
+function sharesPieces(text: string, between: string): boolean {
+  if (between.length > mostShared) return true;
+  for (let at = 0; at + shared <= between.length; at += shared) {
+    if (text.includes(between.slice(at, at + shared))) return true;
+  }
+  return false;
 }
 
 /** Ends reasoning inside an answer, whatever the model calls it. */

@@ -110,8 +110,19 @@ const plain = String.raw` !#-%(-;=?-[\]-~`;
 const plainRuns = new RegExp(`[${plain}]{12,48}`);
 
 /** A run of the text's characters that stands in each of its forms; undefined if all are shorter than is worth a look. */
-export function plainRun(text: string): string | undefined {
+function plainRun(text: string): string | undefined {
   return plainRuns.exec(text)?.[0];
+}
+
+const allPlainRuns = new RegExp(plainRuns.source, 'g');
+
+/** The longest such run. */
+export function longestPlainRun(text: string): string | undefined {
+  const [first, ...others] = text.match(allPlainRuns) ?? [];
+  return others.reduce(
+    (longest, run) => (longest === undefined || run.length > longest.length ? run : longest),
+    first,
+  );
 }
 
 /** A shorter text may be in the markup by chance. */
