@@ -1,11 +1,13 @@
 // What the detectors cost: milliseconds per MB of prompt, by kind and in all, on texts that give them the most work, and
 // that twice the prompt costs twice as much. They are asked in their order about an exchange that no one has looked at, so
 // what several of them share is paid by the first. Processor time, so that other work on the machine does not count.
+// And how long they hold the event loop at a time: all of them in one turn, and in the turns in which a request has them asked.
 // Run: npm run bench -- detectors [rounds]
 import { detectors } from '../src/detectors/index.ts';
-import { runDetectors } from '../src/detectors/run.ts';
+import { runDetectors, runDetectorsInTurns } from '../src/detectors/run.ts';
 import type { Exchange } from '../src/exchange/exchange.ts';
 import type { SessionMatch } from '../src/exchange/session-match.ts';
+import { EventLoopShare } from '../src/pipeline/event-loop-share.ts';
 import { RequestDigester } from '../src/sessions/digest.ts';
 import { buildExchange, buildReply } from '../test/support/exchange-builder.ts';
 import { promptShapes, type PromptShape } from './prompts.ts';
@@ -105,6 +107,30 @@ function measure(exchange: Exchange): {
   };
 }
 
+/** Milliseconds of the longest turn of the event loop, the median of the rounds; those of requests, which are what may be long. */
+async function longestTurn(exchange: Exchange): Promise<number> {
+  const longest: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    let most = 0;
+    let start = process.cpuUsage();
+    const noteTurn = (): void => {
+      const { user, system } = process.cpuUsage(start);
+      most = Math.max(most, (user + system) / 1000);
+    };
+    const share = new EventLoopShare(() => performance.now());
+    await runDetectorsInTurns(unseen(exchange), { detectors, stage: 'request' }, async () => {
+      const others = share.pause();
+      if (others === undefined) return;
+      noteTurn();
+      await others;
+      start = process.cpuUsage();
+    });
+    noteTurn();
+    longest.push(most);
+  }
+  return median(longest);
+}
+
 const perMB = (milliseconds: number, exchange: Exchange): number => {
   const [read] = exchange.prompts;
   return (milliseconds * MB) / (read?.known === true ? Buffer.byteLength(read.text ?? '') : Number.NaN);
@@ -112,6 +138,7 @@ const perMB = (milliseconds: number, exchange: Exchange): number => {
 
 const byKind = new Map<string, string[]>(detectors.map(({ kind }) => [kind, []]));
 const bySize: string[][] = [];
+const turns: string[][] = [];
 let worst = 0;
 for (const shape of promptShapes) {
   const row: number[] = [];
@@ -121,6 +148,10 @@ for (const shape of promptShapes) {
     const measured = measure(exchange);
     row.push(perMB(measured.sum, exchange));
     found = measured.found;
+    if (size === sizes.at(-1)) {
+      const shared = await longestTurn(exchange);
+      turns.push([shape.name, measured.sum.toFixed(0), shared.toFixed(0)]);
+    }
     if (size !== 4) continue;
     for (const [kind, cost] of measured.kinds) byKind.get(kind)?.push(perMB(cost, exchange).toFixed(2));
   }
@@ -134,4 +165,6 @@ printTable(
 );
 console.log('\nall kinds together\n');
 printTable(['prompt', ...sizes.map((size) => `${size} MB`), 'found in it'], bySize);
+console.log(`\nthe longest turn of the event loop, ${sizes.at(-1)} MB, milliseconds\n`);
+printTable(['prompt', 'all in one turn', 'as asked'], turns);
 console.log(`\nthe largest sum: ${worst.toFixed(2)} ms per MB`);

@@ -30,24 +30,61 @@ export interface Detection {
 }
 
 export function runDetectors(exchange: Exchange, run: DetectorRun): Detection {
-  const findings: Finding[] = [];
-  const skipped: Exchange['skipped'] = [];
+  const asking = new Asking(exchange, run);
+  for (const detector of run.detectors) asking.ask(detector);
+  return asking.detection;
+}
+
+/** Asked between two detectors: what is returned is waited for, so that others have their turn. */
+export type Pause = () => Promise<void> | undefined;
+
+/** The same, of the exchange as it is now: what becomes known of it while others have their turn is not looked at. */
+export async function runDetectorsInTurns(
+  exchange: Exchange,
+  run: DetectorRun,
+  pause: Pause,
+): Promise<Detection> {
+  const asking = new Asking({ ...exchange }, run);
   for (const detector of run.detectors) {
+    if (!asking.ask(detector)) continue;
+    const others = pause();
+    if (others !== undefined) await others;
+  }
+  return asking.detection;
+}
+
+class Asking {
+  readonly detection: { readonly findings: Finding[]; readonly skipped: Exchange['skipped'] } = {
+    findings: [],
+    skipped: [],
+  };
+  readonly #exchange: Exchange;
+  readonly #run: DetectorRun;
+
+  constructor(exchange: Exchange, run: DetectorRun) {
+    this.#exchange = exchange;
+    this.#run = run;
+  }
+
+  /** False if there was nothing to ask. */
+  ask(detector: Detector): boolean {
     const { kind, stage, need } = detector;
+    const run = this.#run;
+    const { findings, skipped } = this.detection;
     const setting = run.settings?.[kind];
-    if (stage !== run.stage || setting?.off === true || run.only?.has(kind) === false) continue;
-    const state = needState(need, exchange);
+    if (stage !== run.stage || setting?.off === true || run.only?.has(kind) === false) return false;
+    const state = needState(need, this.#exchange);
     if (state.reason !== undefined) skipped.push({ kind, reason: state.reason });
-    if (!state.ask) continue;
+    if (!state.ask) return false;
     try {
-      const found = detector.detect(exchange);
+      const found = detector.detect(this.#exchange);
       findings.push(...found.map((one) => withSeverity(one, setting?.severity)));
     } catch (error) {
       skipped.push({ kind, reason: 'inspection-failed' });
       run.onFailure?.(kind, error);
     }
+    return true;
   }
-  return { findings, skipped };
 }
 
 function withSeverity(finding: Finding, severity: Severity | undefined): Finding {

@@ -86,9 +86,8 @@ export class ExchangeInspection implements Inspection {
     memory.noteFound(exchange);
     this.#decided = true;
     if (exchange.inspection.result === 'late') {
-      void this.#whole.then((result) => {
-        this.#finishLate(result);
-      });
+      // What settles or is remembered waits for what is found late.
+      this.#whole = this.#whole.then((result) => this.#finishLate(result));
     }
     return this.#verdictOf(judgement);
   }
@@ -141,17 +140,18 @@ export class ExchangeInspection implements Inspection {
   }
 
   /** The request has gone on; what is found now is counted and logged, but changes nothing for the client. */
-  #finishLate(result: InspectionResult): void {
+  async #finishLate(result: InspectionResult): Promise<InspectionResult> {
     const { exchange, config, judge, memory, meter } = this.#parts;
     if (result.result === 'unknown') exchange.inspection = result;
     try {
-      judge.late(exchange, config);
+      await judge.late(exchange, config);
       meter.lateInspection(exchange);
       memory.noteFound(exchange);
       if (this.#reader?.started === true) this.#rememberOnceKnown();
     } catch (error) {
       this.#parts.onFailure(error, exchange);
     }
+    return result;
   }
 
   #rememberOnceKnown(): void {
@@ -172,7 +172,9 @@ export class ExchangeInspection implements Inspection {
     if (reply !== undefined) exchange.reply = reply;
     // Nobody is served and nothing was generated: the engine need not be asked any further.
     if (reply?.started !== true && outcome === 'client-aborted') stopAsking();
-    void this.#whole
+    // A client may leave while the detectors are being asked.
+    void this.verdict
+      .then(() => this.#whole)
       .then(() => settle(this.#parts, exchange))
       .catch((error: unknown) => {
         onFailure(error, exchange);

@@ -10,7 +10,7 @@ import {
 } from '../config/effective.ts';
 import type { Config } from '../config/schema.ts';
 import { detectors } from '../detectors/index.ts';
-import { runDetectors } from '../detectors/run.ts';
+import { runDetectors, runDetectorsInTurns, type DetectorRun } from '../detectors/run.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Exchange, InspectionResult } from '../exchange/exchange.ts';
 import { findingKinds, type Finding, type FindingKind } from '../exchange/finding.ts';
@@ -20,6 +20,7 @@ import { decide, decideUnrepaired } from '../policies/decide.ts';
 import { rejectFinding, rejectUnknown, type Rejection } from '../policies/rejection.ts';
 import { repairAttribution, type AttributionRepair } from './attribution-repair.ts';
 import { countdown, deadline } from './deadline.ts';
+import { EventLoopShare } from './event-loop-share.ts';
 import { repairExactly, type ProvenRepair } from './exact-repair.ts';
 import type { FindingPublisher } from './finding-publisher.ts';
 import { stopwatch, type Stages } from './stages.ts';
@@ -72,8 +73,8 @@ export class Judge {
   async before(exchange: Exchange, reach: Reach, stages: Stages, config: Config): Promise<Judgement> {
     const blocking = blockingKinds(config);
     const repair = reach === 'whole' ? await this.#repairAttribution(exchange, stages, config) : undefined;
-    if (reach === 'whole') this.#detect(exchange, config);
-    else if (blocking.size > 0) this.#detect(exchange, config, blocking);
+    if (reach === 'whole') await this.#detect(exchange, config);
+    else if (blocking.size > 0) await this.#detect(exchange, config, blocking);
     this.#parts.publisher.keepWindows(exchange);
     const decided = await this.#decide(exchange, reach, stages, config);
     const judgement = repair !== undefined && decided.action === 'pass' ? repair : decided;
@@ -83,8 +84,8 @@ export class Judge {
   }
 
   /** After a late inspection: the findings that were not there when the request was forwarded. */
-  late(exchange: Exchange, config: Config): void {
-    this.#detect(exchange, config, this.#notJudged(exchange));
+  async late(exchange: Exchange, config: Config): Promise<void> {
+    await this.#detect(exchange, config, this.#notJudged(exchange));
     this.#parts.publisher.keepWindows(exchange);
     this.#parts.publisher.publish(exchange, config);
   }
@@ -126,17 +127,19 @@ export class Judge {
     return facts === undefined || this.#parts.engine.idsVerified(facts, route.kind);
   }
 
-  #detect(exchange: Exchange, config: Config, only?: ReadonlySet<FindingKind>): void {
+  async #detect(exchange: Exchange, config: Config, only?: ReadonlySet<FindingKind>): Promise<void> {
     const seconds = stopwatch();
-    const { findings, skipped } = runDetectors(exchange, {
+    const share = new EventLoopShare(this.#parts.now);
+    const run: DetectorRun = {
       detectors,
       stage: 'request',
       ...(only === undefined ? {} : { only }),
       onFailure: (_kind, error) => {
         this.#parts.onFailure(error, exchange);
       },
-    });
-    this.#parts.onDetected(seconds(), exchange);
+    };
+    const { findings, skipped } = await runDetectorsInTurns(exchange, run, () => share.pause());
+    this.#parts.onDetected(seconds() - share.pausedSeconds, exchange);
     // One that lacked what it needs has not judged: it is asked again if that is known later.
     const lacking = skipped.filter(({ kind }) => findings.every((finding) => finding.kind !== kind));
     const judged = new Set([...(this.#judged.get(exchange) ?? []), ...(only ?? findingKinds)]);
@@ -213,7 +216,7 @@ export class Judge {
       );
       this.#judged.set(exchange, new Set(repaired.map(({ kind }) => kind)));
       exchange.inspection = (await deadline(whole, leftMs())) ?? late;
-      this.#detect(exchange, config, this.#notJudged(exchange));
+      await this.#detect(exchange, config, this.#notJudged(exchange));
     }
     return { action: 'rewrite', body, whole };
   }

@@ -5,12 +5,13 @@
  * detectors find in the repaired request what they found before, but for what was to be repaired.
  */
 import { detectors } from '../detectors/index.ts';
-import { runDetectors, type Detection } from '../detectors/run.ts';
+import { runDetectorsInTurns, type Detection } from '../detectors/run.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding, RepairProof } from '../exchange/finding.ts';
 import type { HeadRead, TokenRead, UnknownReason } from '../exchange/token-read.ts';
 import { isRepairProven } from '../policies/rewrite.ts';
 import { deadline } from './deadline.ts';
+import { EventLoopShare } from './event-loop-share.ts';
 import type { Rereading } from './stages.ts';
 
 /**
@@ -57,7 +58,7 @@ export async function proveRepair({
   if (!byRereading) return 'proven';
   const unreadNow = reread.find((prompt) => !prompt.known);
   if (unreadNow !== undefined) return { unknown: unreadNow.reason };
-  return isFaultGone(exchange, rereading, reread, repaired) ? 'proven' : 'refuted';
+  return (await isFaultGone(exchange, rereading, reread, repaired)) ? 'proven' : 'refuted';
 }
 
 /** Undefined where ids prove nothing. */
@@ -88,24 +89,25 @@ function isPromptProven(old: TokenRead, now: TokenRead | undefined, proof: Repai
  * True if the detectors, asked about the repaired request, find no more than before, and nothing of what was repaired.
  * How it compares with earlier turns is not a fault of its own, so it is judged without its session.
  */
-function isFaultGone(
+async function isFaultGone(
   exchange: Exchange,
   { request, heads }: Rereading,
   prompts: readonly TokenRead[],
   repaired: readonly Finding[],
-): boolean {
+): Promise<boolean> {
   const before: Exchange = { ...exchange };
   delete before.session;
-  const then = judge(before);
-  const now = judge({ ...before, request, heads, prompts });
+  const then = await judge(before);
+  const now = await judge({ ...before, request, heads, prompts });
   const allowed = then.findings.map(nameOf);
   for (const finding of repaired) takeOut(allowed, nameOf(finding));
   const askedAsBefore = now.skipped.every(({ kind }) => then.skipped.some((one) => one.kind === kind));
   return askedAsBefore && now.findings.every((finding) => takeOut(allowed, nameOf(finding)));
 }
 
-function judge(exchange: Exchange): Detection {
-  return runDetectors(exchange, { detectors, stage: 'request' });
+function judge(exchange: Exchange): Promise<Detection> {
+  const share = new EventLoopShare(() => performance.now());
+  return runDetectorsInTurns(exchange, { detectors, stage: 'request' }, () => share.pause());
 }
 
 function nameOf({ kind, cause, promptIndex, field }: Finding): string {

@@ -1,10 +1,16 @@
 // Who is asked, who is skipped and why, and what the operator's settings change.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as everyoneElse } from 'node:timers/promises';
 import { countMismatch } from '../../src/detectors/count-mismatch.ts';
 import type { Detector } from '../../src/detectors/detector.ts';
 import { detectors } from '../../src/detectors/index.ts';
-import { runDetectors, type Detection, type DetectorRun } from '../../src/detectors/run.ts';
+import {
+  runDetectors,
+  runDetectorsInTurns,
+  type Detection,
+  type DetectorRun,
+} from '../../src/detectors/run.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { UnknownReason } from '../../src/exchange/token-read.ts';
 import { buildExchange, buildReply, type ExchangeShape } from '../support/exchange-builder.ts';
@@ -180,5 +186,67 @@ describe('runDetectors', () => {
     const exchange = buildExchange({ ...doubled, reply: { choices: [{ finishReason: 'length' }] } });
     const settings = { 'output-truncated': { severity: 'error' } } as const;
     assert.equal(run(exchange, { stage: 'reply', settings }).findings[0]?.severity, 'info');
+  });
+});
+
+describe('runDetectorsInTurns', () => {
+  const asked = (kind: Detector['kind'], detect: Detector['detect']): Detector => ({
+    kind,
+    summary: '',
+    stage: 'request',
+    need: 'facts',
+    severity: 'info',
+    repairs: false,
+    detect,
+  });
+
+  it('finds what is found in one turn, in the same order', async () => {
+    const exchange = buildExchange(doubled);
+    const setting = { detectors, stage: 'request' } as const;
+    const inTurns = await runDetectorsInTurns(exchange, setting, () => Promise.resolve());
+    assert.deepEqual(kinds(inTurns), ['double-bos', 'raw-prompt']);
+    assert.deepEqual([inTurns.findings, inTurns.skipped], [run(exchange).findings, run(exchange).skipped]);
+  });
+
+  it('gives others their turn behind each detector that was asked, where a pause is made', async () => {
+    const seen: string[] = [];
+    const first = asked('double-bos', () => {
+      setImmediate(() => seen.push('another task'));
+      seen.push('first');
+      return [];
+    });
+    const second = asked('raw-prompt', () => {
+      seen.push('second');
+      return [];
+    });
+    const ofReplies: Detector = { ...asked('count-mismatch', () => []), stage: 'reply' };
+    let pauses = 0;
+    const pause = (): Promise<void> => {
+      pauses += 1;
+      return everyoneElse();
+    };
+    const all = [first, ofReplies, second];
+    await runDetectorsInTurns(buildExchange(doubled), { detectors: all, stage: 'request' }, pause);
+    assert.deepEqual([seen, pauses], [['first', 'another task', 'second'], 2]);
+    seen.length = 0;
+    const none = (): undefined => undefined;
+    await runDetectorsInTurns(buildExchange(doubled), { detectors: all, stage: 'request' }, none);
+    assert.deepEqual(seen.slice(0, 2), ['first', 'second']);
+  });
+
+  it('judges the exchange as it was, whatever becomes known of it in between', async () => {
+    const exchange = unknownExchange('oracle-timeout');
+    const first = asked('double-bos', () => []);
+    const second = { ...asked('raw-prompt', () => []), need: 'head' as const };
+    const whole = buildExchange(doubled);
+    const pause = (): Promise<void> => {
+      Object.assign(exchange, { heads: whole.heads, prompts: whole.prompts, facts: whole.facts });
+      return Promise.resolve();
+    };
+    const facts = whole.facts;
+    if (facts !== undefined) exchange.facts = facts;
+    const all = { detectors: [first, second], stage: 'request' } as const;
+    const { skipped } = await runDetectorsInTurns(exchange, all, pause);
+    assert.deepEqual(skipped, [{ kind: 'raw-prompt', reason: 'oracle-timeout' }]);
   });
 });

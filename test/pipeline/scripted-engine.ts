@@ -22,6 +22,8 @@ export interface Script {
   heads?: () => Promise<readonly HeadRead[]>;
   prompts?: () => Promise<readonly TokenRead[]>;
   idsVerified?: boolean;
+  /** The judge's clock. */
+  now?: () => number;
 }
 
 export const never = <Value>(): Promise<Value> => new Promise<Value>(() => undefined);
@@ -87,7 +89,7 @@ export function openPipeline(script: Script, settings: Readonly<Record<string, s
         credentials: () => ({}),
         onRecord: (record) => records.push(record),
       }),
-      now: () => performance.now(),
+      now: script.now ?? ((): number => performance.now()),
       onDetected: () => undefined,
       onBreaker: () => undefined,
       onFailure,
