@@ -10,6 +10,7 @@ const suites = [
   'agreement',
   'clients/openai',
   'clients/openai-responses',
+  'clients/ai-sdk',
   'clients/anthropic',
   'clients/langchain',
 ] as const;
