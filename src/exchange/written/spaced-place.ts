@@ -10,6 +10,8 @@ interface Place {
 /** Of the text's beginning, where the word is taken that is looked for. */
 const beginning = 256;
 const longestWord = 16;
+/** So many characters are read whatever the lengths are: short texts are never given up. */
+const freeCharacters = 100_000;
 /** A comparison reads so many characters at least. */
 const leastCost = 16;
 
@@ -17,7 +19,7 @@ const leastCost = 16;
 export function spacedPlace(text: string, where: string): Place | undefined {
   const word = longestOf(text.slice(0, beginning));
   if (word === undefined) return { start: 0, end: 0 };
-  let left = 8 * where.length + text.length;
+  let left = freeCharacters + 8 * where.length + text.length;
   const words = brokenAnywhere(word.text);
   for (let found = words.exec(where); found !== null; found = words.exec(where)) {
     const { index: at } = found;

@@ -24,6 +24,12 @@ describe('a text among other white space', () => {
     );
   });
 
+  it('is not given up where it is short, however often it begins', () => {
+    const where = 'abababababab lock';
+    assert.deepEqual(spacedPlace('ab lock', where), { start: 10, end: 17 });
+    assert.equal(spacedPlace(`${'ab '.repeat(9)}é`, `${'ab'.repeat(30)} c`), undefined);
+  });
+
   it('is not sought for ever where the text says the same again and again', () => {
     const same = 'a a '.repeat(20_000);
     const start = process.cpuUsage();
