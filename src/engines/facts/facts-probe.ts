@@ -11,6 +11,7 @@ import { compileMarkers, markerCandidates } from '../../tokens/markers.ts';
 import { bosFactsOf, type BosFacts } from './bos-facts.ts';
 import { readTemplate } from './template-reading.ts';
 import { probeTexts, turnShapeOf, type TurnRenderings } from './turn-shape.ts';
+import { holdsToday } from './written-date.ts';
 
 export interface ProbeQuestions {
   readonly tokenizeMany: TokenizeMany;
@@ -235,20 +236,4 @@ async function tailOf(text: string, tokenizeMany: TokenizeMany): Promise<Tail | 
   if (text === '') return undefined;
   const [ids = new Uint32Array()] = await tokenizeMany([text]);
   return { text, ids: [...ids] };
-}
-
-/** True if today's date stands in the text in one of the usual ways (the engine's clock may be a day off). */
-function holdsToday(text: string, now: Date): boolean {
-  return [-1, 0, 1].some((days) => {
-    const date = new Date(now.getTime() + days * 86_400_000);
-    const iso = date.toISOString().slice(0, 10);
-    const day = date.getUTCDate();
-    const year = date.getUTCFullYear();
-    const month = date.toLocaleString('en-US', { month: 'long', timeZone: 'UTC' });
-    const short = month.slice(0, 3);
-    const padded = String(day).padStart(2, '0');
-    return [iso, `${padded} ${short} ${year}`, `${short} ${padded} ${year}`, `${month} ${day}, ${year}`].some(
-      (written) => text.includes(written),
-    );
-  });
 }

@@ -1,9 +1,10 @@
 /** Which calls that the conversation holds are not in its prompt, each looked for between the texts around it. */
 import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { holdsName } from './name-place.ts';
-import { isAnchor, outside, type PlacedText, type PlacedTexts } from './placed-texts.ts';
+import type { PlacedText, PlacedTexts } from './placed-texts.ts';
 import { jsonTexts, type CallPart, type MessageParts } from './prompt-parts.ts';
 import type { JsonPath } from '../request/request.ts';
+import { isAnchor, outside } from './text-ranges.ts';
 import { holdsBeginning, leastTold, type Found } from './written-forms.ts';
 
 export interface LostCall {

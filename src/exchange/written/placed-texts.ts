@@ -8,6 +8,7 @@ import { holdsJson } from './json-style.ts';
 import { isReasoning, jsonTexts, type MessageParts, type TextPart, type TextSort } from './prompt-parts.ts';
 import { placeOf } from './text-place.ts';
 import type { TextPlace } from '../seen-form.ts';
+import { isAnchor, leastAnchor, outside } from './text-ranges.ts';
 import { findWritten, writtenForms, type Found } from './written-forms.ts';
 import {
   holdsSamples,
@@ -32,8 +33,6 @@ export interface PlacedTexts {
   readonly inOrder: boolean;
 }
 
-/** A shorter text stands in other texts, and in markup, by chance. */
-export const leastAnchor = 12;
 /** How far behind the text before it the scan looks for the next one, beyond its length. */
 const reach = 65_536;
 const shortReach = 4096;
@@ -234,22 +233,4 @@ function rangesOf(texts: readonly PlacedText[]): readonly Found[] {
     ranges.push(place);
   }
   return isSorted ? ranges : ranges.toSorted((a, b) => a.start - b.start);
-}
-
-/** True where the text is long enough to stand nowhere by chance. */
-export function isAnchor(place: Found | undefined): place is Found {
-  return place !== undefined && place.end - place.start >= leastAnchor;
-}
-
-/** What the text has outside the ranges, which are in order and may overlap. */
-export function outside(text: string, ranges: readonly Found[]): string {
-  const pieces: string[] = [];
-  let at = 0;
-  for (const { start, end } of ranges) {
-    if (start > at) pieces.push(text.slice(at, start));
-    at = Math.max(at, end);
-  }
-  pieces.push(text.slice(at));
-  // A name at the end of one piece is no name with the beginning of the next.
-  return pieces.join('\n');
 }

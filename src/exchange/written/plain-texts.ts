@@ -2,7 +2,7 @@
  * The short way for what most conversations are: messages of one text each, which the prompt holds as they were sent, one
  * behind another. Where that is so nothing of them is lost; where it is not, nothing is said.
  */
-import { leastAnchor } from './placed-texts.ts';
+import { leastAnchor } from './text-ranges.ts';
 import type { ChatMessage } from '../request/request.ts';
 import { placeOf, standsAt } from './text-place.ts';
 import type { Found } from './written-forms.ts';

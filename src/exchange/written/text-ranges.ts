@@ -1,0 +1,23 @@
+/** Places of texts in a prompt: which of them can be gone on from, and what is outside of all. */
+import type { Found } from './written-forms.ts';
+
+/** A shorter text stands in other texts, and in markup, by chance. */
+export const leastAnchor = 12;
+
+/** True where the text is long enough to stand nowhere by chance. */
+export function isAnchor(place: Found | undefined): place is Found {
+  return place !== undefined && place.end - place.start >= leastAnchor;
+}
+
+/** What the text has outside the ranges, which are in order and may overlap. */
+export function outside(text: string, ranges: readonly Found[]): string {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { start, end } of ranges) {
+    if (start > at) pieces.push(text.slice(at, start));
+    at = Math.max(at, end);
+  }
+  pieces.push(text.slice(at));
+  // A name at the end of one piece is no name with the beginning of the next.
+  return pieces.join('\n');
+}
