@@ -9,6 +9,7 @@ import { wroteIn } from './causes/tried-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
+import type { LostCall } from '../exchange/written/lost-calls.ts';
 import type { LostParts } from '../exchange/written/lost-parts.ts';
 import type { LostText } from '../exchange/written/lost-texts.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
@@ -54,8 +55,11 @@ function lossesOf(
 ): LostHere[] {
   const { texts, asCode, thinned, calls } = lost;
   // Of a template that writes calls, and not this one.
-  const isAmongOthers = (what: string, path: JsonPath): boolean =>
-    what === 'call' && request !== undefined && wroteIn(reading, what) && isLaterCall(request, path);
+  const isAmongOthers = (call: LostCall): boolean =>
+    call.what === 'call' &&
+    request !== undefined &&
+    wroteIn(reading, call.what) &&
+    isLaterCall(request, call);
   return [
     ...texts.map((text) => ({ ...lossOfText(text, request, reading), path: text.path })),
     ...asCode.map(({ path }): LostHere => ({ loss: 'as-code', path })),
@@ -65,12 +69,11 @@ function lossesOf(
       path,
       leftOut: leftOut.length > 2 ? 'tags as of HTML' : JSON.stringify(leftOut),
     })),
-    ...calls.map(({ what, path, unread }): LostHere => ({
-      ...(unread
-        ? { loss: 'unread-field' }
-        : { loss: isAmongOthers(what, path) ? 'later-call' : what, ...always(what, reading) }),
-      path,
-    })),
+    ...calls.map((call): LostHere => {
+      const { what, path, unread } = call;
+      if (unread) return { loss: 'unread-field', path };
+      return { loss: isAmongOthers(call) ? 'later-call' : what, ...always(what, reading), path };
+    }),
   ];
 }
 

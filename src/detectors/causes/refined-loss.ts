@@ -3,7 +3,8 @@
  * is then, and what helps, is another.
  */
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
-import type { ChatRequest, JsonPath } from '../../exchange/request/request.ts';
+import type { ChatRequest } from '../../exchange/request/request.ts';
+import type { LostCall } from '../../exchange/written/lost-calls.ts';
 import type { LostText } from '../../exchange/written/lost-texts.ts';
 import type { Loss } from './loss-words.ts';
 
@@ -27,8 +28,7 @@ function joinsCalls({ dialect, messages }: ChatRequest, index: number): boolean 
 }
 
 /** True for a call that is not the first of those that the assistant made together. */
-export function isLaterCall({ messages }: ChatRequest, path: JsonPath): boolean {
-  const index = messages.findIndex((one) => one.path.every((step, at) => step === path[at]));
+export function isLaterCall({ messages }: ChatRequest, { path, message: index }: LostCall): boolean {
   const message = messages[index];
   if (message === undefined) return false;
   const within = path.slice(message.path.length);

@@ -11,10 +11,14 @@ export interface LostCall {
   readonly what: 'call' | 'call-arguments';
   readonly path: JsonPath;
   readonly unread: boolean;
+  /** Index of its message. */
+  readonly message: number;
 }
 
 /** Where the calls of a message stand: from the texts of the messages before to those of the messages after. */
 export interface CallGap extends Found {
+  /** Index of the message. */
+  readonly message: number;
   readonly calls: readonly CallPart[];
   /** The places of the message's own texts in it. */
   readonly own: readonly Found[];
@@ -41,7 +45,8 @@ export function callGaps(
       after += 1;
     }
     for (let one = texts[after]; one !== undefined && !standsInTurn(one); one = texts[after]) after += 1;
-    gaps.push({ start, end: Math.max(start, texts[after]?.place?.start ?? rendered.length), calls, own });
+    const end = Math.max(start, texts[after]?.place?.start ?? rendered.length);
+    gaps.push({ message: index, start, end, calls, own });
   }
   return gaps;
 }
@@ -60,7 +65,7 @@ export function lostCalls(
   if (!inOrder) return [];
   const writings = seen.at('call-argument', 'nested-argument');
   const lost: LostCall[] = [];
-  for (const { start, end, calls, own } of gaps) {
+  for (const { message, start, end, calls, own } of gaps) {
     const within = own.map((one) => ({ start: one.start - start, end: one.end - start }));
     const gap = outside(rendered.slice(start, end), within);
     for (const call of calls) {
@@ -69,7 +74,7 @@ export function lostCalls(
       const isNamed = holdsName(gap, call.name);
       if (isNamed && held === undefined) continue;
       const { path, unread } = call;
-      lost.push({ what: isNamed ? 'call-arguments' : 'call', path, unread });
+      lost.push({ what: isNamed ? 'call-arguments' : 'call', path, unread, message });
     }
   }
   return lost;
