@@ -55,10 +55,9 @@ export class RecordingFile {
   }
 
   add(exchange: Exchange): void {
-    const { session, receivedAtMs } = exchange;
-    const isNamed = session !== undefined && session.keySource !== 'ancestor';
-    const entry = recordExchange(exchange, new Date(receivedAtMs), isNamed ? session.session : undefined);
-    if (entry === undefined || this.#failed || this.#stream.writableLength > mostWaiting) {
+    const isFull = this.#failed || this.#stream.writableLength > mostWaiting;
+    const entry = isFull ? undefined : entryOf(exchange);
+    if (entry === undefined) {
       this.#leftOut += 1;
       return;
     }
@@ -77,4 +76,10 @@ export class RecordingFile {
       this.#stream.end();
     });
   }
+}
+
+function entryOf(exchange: Exchange): ReturnType<typeof recordExchange> {
+  const { session, receivedAtMs } = exchange;
+  const isNamed = session !== undefined && session.keySource !== 'ancestor';
+  return recordExchange(exchange, new Date(receivedAtMs), isNamed ? session.session : undefined);
 }
