@@ -3,14 +3,13 @@
 // gives it the answer.
 import { once } from 'node:events';
 import {
-  createServer,
   request as send,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { localServer, type LocalServer } from './local-server.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -27,8 +26,7 @@ export interface Gate {
   open(): void;
 }
 
-export interface GatedEngine {
-  readonly url: string;
+export interface GatedEngine extends LocalServer {
   /** In order of arrival, held ones too. */
   readonly seen: readonly SeenRequest[];
   /** How many requests for this path came. */
@@ -43,7 +41,6 @@ export interface GatedEngine {
   answer(path: string, json: object): void;
   /** Connections are closed in the middle of the reply to requests for this path, which do not reach the engine. */
   breakOff(path: string): void;
-  close(): Promise<void>;
 }
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
@@ -114,14 +111,12 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     await pipeline(reply, response);
   }
 
-  const server = createServer((incoming, response) => {
+  const server = await localServer((incoming, response) => {
     // A client that leaves, or an engine that dies, ends the connection; the test sees that on its own side.
     carry(incoming, response).catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     seen,
     count: (path) => seen.filter((request) => request.path === path).length,
     bodies: (path) => carried.filter((one) => one.path === path).map(({ chunks }) => Buffer.concat(chunks)),
@@ -135,11 +130,6 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     },
     breakOff: (path) => {
       broken.add(path);
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

@@ -1,28 +1,12 @@
 // An engine that reads the newest message of a chat only and says nothing of it: what some servers do with what does not
 // fit. Everything else, the counts too, is the real engine's behind it.
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { localServer, type LocalServer } from './local-server.ts';
 
-export interface ShorteningEngine {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-export async function shorteningEngine(engine: string): Promise<ShorteningEngine> {
-  const server = createServer((request, response) => {
+export function shorteningEngine(engine: string): Promise<LocalServer> {
+  return localServer((request, response) => {
     void pass(engine, request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }
 
 async function pass(engine: string, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,19 +1,12 @@
 // One port for several vLLMs, as operators have it: each question goes to the engine that serves its `model`, and the models
 // of all are listed.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-
-export interface Router {
-  readonly url: string;
-  close(): Promise<void>;
-}
+import { localServer, type LocalServer } from '../local-server.ts';
 
 /** @param engines URLs by the model's name; the first answers what names no model */
-export async function routerTo(engines: Readonly<Record<string, string>>): Promise<Router> {
+export function routerTo(engines: Readonly<Record<string, string>>): Promise<LocalServer> {
   const [first = ''] = Object.values(engines);
-  const server = createServer((request, response) => {
+  return localServer((request, response) => {
     void (async () => {
       const path = request.url ?? '/';
       const body = await textOf(request);
@@ -33,14 +26,4 @@ export async function routerTo(engines: Readonly<Record<string, string>>): Promi
       response.end(await reply.text());
     })();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }
