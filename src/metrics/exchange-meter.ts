@@ -138,8 +138,10 @@ function breakCauseOf(finding: Finding): BreakCause {
   return breakCauses.find((cause) => cause === finding.cause) ?? 'unknown';
 }
 
-/** The sum over all prompts, or nothing while any of them is unknown: part of a batch would look like all of it. */
-/** Undefined where it is not known: media take positions of their own. */
+/**
+ * The sum over all prompts. Undefined while any of them is unknown, for part of a batch would look like all of it, and where
+ * there are media, which take positions of their own.
+ */
 function promptTokensOf(exchange: Exchange): number | undefined {
   if (exchange.prompts.length === 0 || bringsMedia(exchange.request)) return undefined;
   let sum = 0;

@@ -106,4 +106,18 @@ describe('a chat with an image', { skip }, () => {
     assert.equal(await proxied.metric('tokenweir_count_checks_total'), 1);
     assert.equal(await proxied.metric('tokenweir_findings_total', { kind: 'count-mismatch' }), 0);
   });
+
+  it('adds to no sum of tokens, said twice either: how many the image takes is not known', async (t) => {
+    const { gated, proxied } = await openGated(t, (await engine.server()).url);
+    gated.answer(chatRoute, {
+      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'A cat.' } }],
+    });
+    gated.answer('/apply-template', { prompt: '<s><|user|>What is this?<|end|><|assistant|>' });
+    assert.equal((await chat(proxied, { messages })).status, 200);
+    assert.equal((await chat(proxied, { messages })).status, 200);
+    await settled(proxied, 2);
+    assert.equal(await proxied.metric('tokenweir_inspections_total', { result: 'ok' }), 2);
+    assert.equal(await proxied.metric('tokenweir_prompt_tokens_total'), 0);
+    assert.equal(await proxied.metric('tokenweir_prompt_tokens_reusable_total'), 0);
+  });
 });
