@@ -10,7 +10,7 @@ import type { RecordingEntry } from '../exchange/recording/recording.ts';
 import { recordExchange } from '../exchange/recording/recording-writer.ts';
 import type { RequestKind } from '../exchange/request/request-reader.ts';
 import type { Route } from '../exchange/request/route.ts';
-import type { UnknownReason } from '../exchange/token-read.ts';
+import { engineSaysIn, type UnknownReason } from '../exchange/token-read.ts';
 import { freezeTrace, type FrozenTrace } from './frozen.ts';
 import type { CheckInput } from './input.ts';
 import { compareReadings } from './moved.ts';
@@ -186,7 +186,7 @@ function readingOf({ exchange, findings, skipped, reply }: Judged, lacking: Lack
     build: facts?.build ?? '',
     templateHash: facts?.templateHash ?? '',
     promptTokens: prompts.map((read) => (read.known ? read.ids.length : read.reason)),
-    ...(inspection.result === 'unknown' && { unknown: inspection.reason }),
+    ...(inspection.result === 'unknown' && { unknown: inspection.reason, ...engineSaysIn(prompts) }),
     findings,
     skipped,
     reply: reply ?? { unknown: lacking },

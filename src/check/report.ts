@@ -14,6 +14,7 @@ import {
   type CheckResult,
   type CheckSummary,
   type DatedFinding,
+  type Reading,
   type ShownMovement,
 } from './result.ts';
 
@@ -21,7 +22,7 @@ import {
 export function reportResult(result: CheckResult, paint: Paint): string {
   const findings = datedFindings(result);
   const moved = result.moved ?? [];
-  const lacking = [result.then, result.now].flatMap((reading) => reading?.unknown ?? []);
+  const lacking = [result.then, result.now].flatMap((reading) => reading ?? []).flatMap(lackOf);
   if (findings.length === 0 && moved.length === 0 && lacking.length === 0) return '';
   const isDated = result.then !== undefined;
   const groups = (['both', 'then', 'now', 'reply'] as const).flatMap((when) => {
@@ -35,9 +36,18 @@ export function reportResult(result: CheckResult, paint: Paint): string {
     `${paint('bold', clippedTo(printable(result.source), lineWidth))}${provenance(result)}\n`,
     ...groups,
     ...moved.map((movement) => reportMovement(movement, result, paint)),
-    ...[...new Set(lacking)].map((reason) => `not known: ${reason} (docs/errors.md)\n`),
+    ...new Set(lacking),
     '\n',
   ].join('');
+}
+
+/** Why something is not known, and what the engine said: a chat that it refuses is a finding of its own. */
+function lackOf({ unknown, engineSays }: Reading): string[] {
+  if (unknown === undefined) return [];
+  const head = `not known: ${unknown} (docs/errors.md)\n`;
+  if (engineSays === undefined) return [head];
+  const lines = wrappedTo(`the engine says: ${printable(engineSays)}`, lineWidth - 2);
+  return [head + lines.map((line) => `  ${line}\n`).join('')];
 }
 
 function headingOf(when: DatedFinding['when'], { now }: CheckResult): string {

@@ -16,6 +16,8 @@ export interface Reading {
   readonly promptTokens: readonly (number | UnknownReason)[];
   /** Why not everything is known; absent if it is. Findings may be missing then. */
   readonly unknown?: UnknownReason;
+  /** What the engine said to it, in its own words; absent if it said nothing. */
+  readonly engineSays?: string;
   readonly findings: readonly FindingRecord[];
   /** Kinds that could not be judged, and why. */
   readonly skipped: Skipped;

@@ -7,6 +7,7 @@ import type { ProbeOutcome } from '../doctor/probed.ts';
 import { probesFor, type Probe } from '../doctor/probes.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
+import { engineSaysIn } from '../exchange/token-read.ts';
 
 const paths = {
   chat: '/v1/chat/completions',
@@ -27,11 +28,11 @@ export async function probeRequests(
   const outcomes: ProbeOutcome[] = [];
   for (const [index, probe] of probesFor(facts).entries()) {
     const { exchange, findings } = await pipeline.judge(incomingOf(probe, index, model, engine), engine);
-    const { inspection } = exchange;
+    const { inspection, prompts } = exchange;
     outcomes.push({
       probe,
       findings,
-      ...(inspection.result === 'unknown' && { unknown: inspection.reason }),
+      ...(inspection.result === 'unknown' && { unknown: inspection.reason, ...engineSaysIn(prompts) }),
     });
   }
   return outcomes;

@@ -10,6 +10,8 @@ export interface ProbeOutcome {
   readonly findings: readonly FindingRecord[];
   /** Why not everything is known of it; absent if it is. */
   readonly unknown?: UnknownReason;
+  /** What the engine said to it; absent if it said nothing. */
+  readonly engineSays?: string;
 }
 
 /** A rule of the doctor's says it, of raw prompts or of every prompt. */
@@ -49,7 +51,7 @@ function severityOf(severity: Severity, culprit: Culprit, { isPlain }: Probe): S
   return severity === 'error' ? 'warning' : severity;
 }
 
-function refused({ probe, unknown }: ProbeOutcome): Observation[] {
+function refused({ probe, unknown, engineSays }: ProbeOutcome): Observation[] {
   if (unknown !== 'oracle-refused' && unknown !== 'oracle-error') return [];
   return [
     {
@@ -57,8 +59,14 @@ function refused({ probe, unknown }: ProbeOutcome): Observation[] {
       severity: 'info',
       sends: probe.sends,
       message:
-        'The engine refuses the request: its template, or what it makes of the body, does not take that.',
+        engineSays === undefined
+          ? 'The engine refuses the request: its template, or what it makes of the body, does not take that.'
+          : `The engine refuses the request: ${withStop(engineSays)}`,
       advice: 'Clients must do without, or the engine must be started with a template that takes it.',
     },
   ];
+}
+
+function withStop(said: string): string {
+  return /[.…]$/u.test(said) ? said : `${said}.`;
 }

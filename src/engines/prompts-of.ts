@@ -33,6 +33,8 @@ async function orUnknownPrompt<Read>(read: () => Promise<Read>): Promise<Read | 
   try {
     return await read();
   } catch (error) {
-    return unknown(error instanceof OracleFailure ? error.reason : 'inspection-failed');
+    return error instanceof OracleFailure
+      ? unknown(error.reason, error.engineSays)
+      : unknown('inspection-failed');
   }
 }

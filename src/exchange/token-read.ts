@@ -27,10 +27,19 @@ export type UnknownReason = (typeof unknownReasons)[number];
 export interface Unknown {
   readonly known: false;
   readonly reason: UnknownReason;
+  /** What the engine said to it, for people who asked: it may tell of the template or the request, so nothing keeps it. */
+  readonly engineSays?: string;
 }
 
-export function unknown(reason: UnknownReason): Unknown {
-  return { known: false, reason };
+export function unknown(reason: UnknownReason, engineSays?: string): Unknown {
+  return { known: false, reason, ...(engineSays !== undefined && { engineSays }) };
+}
+
+/** What the engine said where it told nothing of a prompt, as a member to spread; {} where it told, or said nothing. */
+export function engineSaysIn(prompts: readonly TokenRead[]): Pick<Unknown, 'engineSays'> {
+  const says = prompts.map((read) => (read.known ? undefined : read.engineSays));
+  const first = says.find((words) => words !== undefined);
+  return first === undefined ? {} : { engineSays: first };
 }
 
 /** One prompt's ids as the engine will feed them to the model. */

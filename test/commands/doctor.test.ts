@@ -107,6 +107,9 @@ describe('tokenweir doctor on real families', { skip }, () => {
         'info refused with a tool and its result as items on /v1/responses',
       ],
     );
+    const refused = diagnosis.observed.filter(({ id }) => id === 'refused').map(({ message }) => message);
+    const words = 'Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...';
+    assert.deepEqual([...new Set(refused)], [`The engine refuses the request: ${words}`]);
   });
 
   it('Llama 3.1: role markers of several tokens', async () => {

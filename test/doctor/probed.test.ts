@@ -86,4 +86,12 @@ describe('what became of them', () => {
       ['info refused with a second system message', 'info refused with a developer message'],
     );
   });
+
+  it('says why it refuses it, in its own words', () => {
+    const refused = { ...outcome('a tool'), unknown: 'oracle-refused' } as const;
+    const messageOf = (engineSays: string): string | undefined =>
+      observationsOf([{ ...refused, engineSays }])[0]?.message;
+    assert.equal(messageOf('Roles must alternate'), 'The engine refuses the request: Roles must alternate.');
+    assert.equal(messageOf('Only a/b/...'), 'The engine refuses the request: Only a/b/...');
+  });
 });

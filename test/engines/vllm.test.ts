@@ -188,6 +188,7 @@ describe('vLLM facts', () => {
     assert.deepEqual(await refusing.engine.facts(undefined, context), {
       known: false,
       reason: 'oracle-refused',
+      engineSays: 'Unauthorized',
     });
   });
 
@@ -392,7 +393,13 @@ describe('vLLM ids', () => {
     });
     const read = await ask(engine, typed('chat', { messages: Q }));
     assert.ok('prompts' in read);
-    assert.deepEqual(read.prompts, [{ known: false, reason: 'oracle-refused' }]);
+    assert.deepEqual(read.prompts, [
+      {
+        known: false,
+        reason: 'oracle-refused',
+        engineSays: 'qwen3 is not a multimodal model',
+      },
+    ]);
   });
 
   it('have a head with the BOS that the engine adds, unless it is told not to', async () => {

@@ -6,10 +6,17 @@ export class OracleFailure extends Error {
   readonly reason: UnknownReason;
   /** The HTTP status of the answer; undefined if there was none. */
   readonly status: number | undefined;
-  constructor(reason: UnknownReason, question: string, status?: number) {
+  /** What the engine said; undefined if it said nothing. No part of the error's message, which is logged. */
+  readonly engineSays: string | undefined;
+  constructor(
+    reason: UnknownReason,
+    question: string,
+    answer: { readonly status?: number; readonly engineSays?: string | undefined } = {},
+  ) {
     super(`${question} gave no usable answer: ${reason}`);
     this.reason = reason;
-    this.status = status;
+    this.status = answer.status;
+    this.engineSays = answer.engineSays;
   }
 }
 
@@ -18,7 +25,7 @@ export async function orUnknown<Answer>(ask: () => Promise<Answer>): Promise<Ans
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof OracleFailure) return unknown(error.reason);
+    if (error instanceof OracleFailure) return unknown(error.reason, error.engineSays);
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import type { UnknownReason } from '../../exchange/token-read.ts';
 import { count, numbers, object, text } from '../oracle/answer-values.ts';
 import type { AskContext } from '../engine.ts';
 import type { OracleAnswer, OracleClient, OracleQuestion } from '../oracle/oracle-client.ts';
+import { engineWords } from '../oracle/engine-words.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
 
 /** An entry of `/v1/models`: a served name of the model, or an adapter (LoRA) on it. */
@@ -132,7 +133,7 @@ export class VllmOracle {
     const question = { oracle: 'render', method: 'POST', path: `${path}/render`, body } as const;
     const answer = await this.#ask(question, context);
     const ids = numbers(object(answer)['token_ids']);
-    if (ids === undefined) throw new OracleFailure('oracle-error', question.path, 200);
+    if (ids === undefined) throw new OracleFailure('oracle-error', question.path, { status: 200 });
     return Uint32Array.from(ids);
   }
 
@@ -173,7 +174,11 @@ export class VllmOracle {
   ): Promise<Json> {
     const answer = await this.#client.ask({ ...question, credentials, signal });
     if (answer.known) return answer.json;
-    throw new OracleFailure(refine(answer), question.path, answer.status);
+    const { status, json } = answer;
+    throw new OracleFailure(refine(answer), question.path, {
+      ...(status !== undefined && { status }),
+      engineSays: engineWords(json),
+    });
   }
 }
 

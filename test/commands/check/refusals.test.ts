@@ -103,6 +103,26 @@ describe('tokenweir check where it can not', () => {
     });
   }
 
+  it('exits 3 for a chat that the engine refuses, and says why in its words', { skip }, async () => {
+    const question = { role: 'user', content: 'Hoe laat is het?' };
+    const twice = file('twice.json', { messages: [question, question] });
+    const options = { upstream: (await gemma3.server()).url };
+    const { code, stdout } = await check([twice], options);
+    assert.equal(code, 3);
+    const words = 'Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...';
+    assert.equal(
+      stdout,
+      `twice.json\nnot known: oracle-refused (docs/errors.md)\n  the engine says: ${words.replace(' user/', '\n  user/')}\n\n` +
+        '1 request: 0 clean, 0 errors, 0 warnings, 0 notes, 1 not known\n',
+    );
+    const { stdout: json } = await check([twice], { ...options, json: true });
+    const { results } = JSON.parse(json) as { results: { now: { unknown: string; engineSays: string } }[] };
+    assert.deepEqual(
+      results.map(({ now }) => [now.unknown, now.engineSays]),
+      [['oracle-refused', words]],
+    );
+  });
+
   it('exits 2 if the recording has nowhere to go, after it has said what it found', { skip }, async () => {
     const { url } = await gemma3.server();
     const { code, stdout, stderr } = await check([doubled], {

@@ -97,7 +97,7 @@ describe('tokenweir check of requests', { skip }, () => {
     assert.equal(code, 3);
     assert.match(
       stdout,
-      /^media\.json\nnot known: \S+ \(docs\/errors\.md\)\n\n1 request: 0 clean, .*, 1 not known\n$/,
+      /^media\.json\nnot known: \S+ \(docs\/errors\.md\)\n {2}the engine says: image input is not supported\b[^]*\n\n1 request: 0 clean, .*, 1 not known\n$/,
     );
     assert.equal((await check([media], { upstream: url, allowUnknown: true })).code, 0);
   });

@@ -180,7 +180,13 @@ describe('a gateway before a vLLM that answers only some questions', () => {
     assert.ok(read.known);
     served = false;
     const prompts = await engine.read(typed('chat', { messages: Q }), read.facts, context).prompts();
-    assert.deepEqual(prompts, [{ known: false, reason: 'model-not-loaded' }]);
+    assert.deepEqual(prompts, [
+      {
+        known: false,
+        reason: 'model-not-loaded',
+        engineSays: 'The model `nope` does not exist. Valid aliases: qwen3.',
+      },
+    ]);
   });
 });
 
