@@ -203,7 +203,8 @@ async function isStopped(pid: number): Promise<boolean> {
  */
 function killWithThisProcess(target: number | undefined): ChildProcess | undefined {
   if (target === undefined) return undefined;
-  const script = 'cat >/dev/null; kill -9 -- "$1"';
+  // As POSIX spells it: dash, which is Debian's sh, takes no `--` behind `-9`.
+  const script = 'cat >/dev/null; kill -s KILL -- "$1"';
   const watchdog = spawn('/bin/sh', ['-c', script, 'watchdog', String(target)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // A Ctrl-C in the terminal must not end it before us.
