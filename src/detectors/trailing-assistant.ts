@@ -51,8 +51,11 @@ function judge(last: ChatMessage, request: ChatRequest, facts: ModelFacts, read:
     // White space that stands in the prompt is more than nothing: to drop it changes more than the turn.
     const edits = text === '' ? dropOf(last, request) : [];
     const end = facts.generationPrompt?.text;
-    const effect =
-      end === undefined || opens ? '' : `, so the prompt lacks what opens an answer (${JSON.stringify(end)})`;
+    const opening = JSON.stringify(end);
+    const shown = opens
+      ? `, and the prompt opens another answer behind it (${opening})`
+      : `, so the prompt lacks what opens an answer (${opening})`;
+    const effect = end === undefined ? '' : shown;
     return {
       cause: 'empty',
       severity: 'warning',

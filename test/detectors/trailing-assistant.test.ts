@@ -118,7 +118,13 @@ testDetector(trailingAssistant, {
     {
       name: 'an empty turn that the template opens all the same',
       exchange: ending({ role: 'assistant', content: '' }, open),
-      findings: [{ cause: 'empty', message: 'The last message is a turn of the assistant without text.' }],
+      findings: [
+        {
+          cause: 'empty',
+          message:
+            'The last message is a turn of the assistant without text, and the prompt opens another answer behind it ("<|im_start|>assistant\\n").',
+        },
+      ],
       repaired: JSON.stringify({ messages: [user] }),
       repairedIds: [open],
     },

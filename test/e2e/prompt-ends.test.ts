@@ -2,34 +2,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getWeather, Q, S } from '../support/conversations.ts';
-import { assertHas, chat, clean, complete, requestFindings, send, settled } from '../support/exchanges.ts';
-import { byteModelFile } from '../support/gguf/byte-model.ts';
+import { assertHas, chat, clean, requestFindings, send, settled } from '../support/exchanges.ts';
 import type { Family } from '../support/gguf/families.ts';
 import { openProxy } from '../support/open-proxy.ts';
-import { realEngine } from '../support/real-engine.ts';
+import { completeText, expected, testedEngine } from '../support/tested-engine.ts';
 
 const families: readonly Family[] = ['qwen3', 'gemma3', 'llama3.1'];
-const engines = await Promise.all(families.map((family) => realEngine(family)));
+const engines = await Promise.all(families.map((family) => testedEngine(family)));
 const [{ skip }] = engines as [(typeof engines)[number]];
 const each = families.map((family, index) => ({ family, engine: engines[index]! }));
 
-const turns = '{% for m in messages %}{{ "<|" + m.role + "|>" + m.content + "<|end|>" }}{% endfor %}';
-const markers = ['<|system|>', '<|user|>', '<|assistant|>', '<|end|>'];
-const model = (name: string, chatTemplate: string) =>
-  realEngine(() => byteModelFile({ name, markers, chatTemplate }));
-const unopened = await model('unopened', turns);
-const unfilled = await model(
-  'unfilled',
-  `${turns}{% if add_generation_prompt %}{{ "<|assistant|>{role}: " }}{% endif %}`,
-);
-/** Opens an answer only behind a long history. */
-const forgetful = await model(
-  'forgetful',
-  `${turns}{% if add_generation_prompt and messages|length > 2 %}{{ "<|assistant|>" }}{% endif %}`,
-);
-
 const leftover = [...Q, { role: 'assistant', content: '' }];
 const prefill = [...Q, { role: 'assistant', content: 'The answer is ' }];
+/** What may stand beside it, and what is named then. */
+const continuations = [
+  [{}, expected.lastIsAssistant],
+  [
+    { continue_final_message: true, add_generation_prompt: false },
+    { findings: 'trailing-assistant;prefill', severity: 'info' },
+  ],
+  [{ chat_template_kwargs: { enable_thinking: false } }, expected.lastIsAssistant],
+] as const;
 const rewrite = { MODE: 'strict', DETECTORS_TRAILING_ASSISTANT_ACTION: 'rewrite' };
 const found = (findings: string) => ({ ...clean, findings });
 
@@ -38,31 +31,28 @@ describe('trailing-assistant', { skip }, () => {
     it(`${family}: names an empty turn, and takes a prefill for what it is`, async (t) => {
       const proxied = await openProxy(t, (await engine.server()).url);
       assert.deepEqual((await chat(proxied, { messages: leftover })).said, found('trailing-assistant;empty'));
-      const continued = { continue_final_message: true, add_generation_prompt: false };
-      for (const fields of [{}, continued, { chat_template_kwargs: { enable_thinking: false } }]) {
+      for (const [fields, { findings }] of continuations) {
         const { said } = await chat(proxied, { messages: prefill, ...fields });
-        assert.deepEqual(said, found('trailing-assistant;prefill'), JSON.stringify(fields));
+        assert.deepEqual(said, found(findings), JSON.stringify(fields));
       }
       await settled(proxied, 4);
       const [first, ...others] = await requestFindings(proxied);
       assertHas(first, { severity: 'warning', culprit: 'client', field: 'messages[2]' });
-      assert.match(first?.['message'] as string, /lacks what opens an answer/);
-      for (const other of others) assertHas(other, { severity: 'info' });
+      assert.match(first?.['message'] as string, expected.emptyLast);
+      for (const [index, [, { severity }]] of continuations.entries()) assertHas(others[index], { severity });
     });
 
     it(`${family}: cuts an empty turn out, and the engine gets what it would have got without`, async (t) => {
       const server = await engine.server();
       const proxied = await openProxy(t, server.url, rewrite);
-      const asked = { max_tokens: 2, temperature: 0, seed: 1, verbose: true };
+      const asked = { max_tokens: 2, temperature: 0, seed: 1, ...expected.promptInReply.ask };
       const direct = await chat(server, { ...asked, messages: Q });
       const answer = await chat(proxied, { ...asked, messages: leftover });
       assert.deepEqual(answer.said, { ...found('trailing-assistant;empty'), action: 'rewrite' });
-      const promptOf = (verbose: unknown) => (verbose as { prompt: string }).prompt;
-      assert.equal(promptOf(answer.json['__verbose']), promptOf(direct.json['__verbose']));
-      assert.deepEqual(
-        (await chat(proxied, { messages: prefill })).said,
-        found('trailing-assistant;prefill'),
-      );
+      const { of } = expected.promptInReply;
+      assert.deepEqual(of(answer), of(direct));
+      const { said } = await chat(proxied, { messages: prefill });
+      assert.deepEqual(said, found(expected.lastIsAssistant.findings));
       const space = [...Q, { role: 'assistant', content: ' ' }];
       assert.deepEqual((await chat(proxied, { messages: space })).said, found('trailing-assistant;empty'));
     });
@@ -72,7 +62,11 @@ describe('trailing-assistant', { skip }, () => {
     const proxied = await openProxy(t, (await engines[0]!.server()).url, rewrite);
     const user = { role: 'user', content: 'Hi' };
     const nothing = { role: 'assistant', content: [] };
-    const messages = await send(`${proxied.url}/v1/messages`, { max_tokens: 2, messages: [user, nothing] });
+    const messages = await send(`${proxied.url}/v1/messages`, {
+      model: 'qwen3',
+      max_tokens: 2,
+      messages: [user, nothing],
+    });
     assert.deepEqual(messages.said, { ...found('trailing-assistant;empty'), action: 'rewrite' });
     assert.equal(messages.status, 200);
     const only = await chat(proxied, { messages: [{ role: 'assistant', content: '' }] });
@@ -111,13 +105,17 @@ describe('missing-generation-prompt', { skip }, () => {
     it(`${family}: is what a client's own rendering lacks, and nothing else is`, async (t) => {
       const proxied = await openProxy(t, (await engine.server()).url);
       const [question, opening] = rendered[family];
-      const wrong = await complete(proxied, { prompt: question });
+      const wrong = await completeText(proxied, { prompt: question });
       assert.deepEqual(wrong.said, found('missing-generation-prompt;rendered-by-client'));
       const answered = `${question}${opening}Yes.`;
       for (const prompt of [question + opening, answered, question.slice(0, -8), opening])
-        assert.doesNotMatch((await complete(proxied, { prompt })).said.findings ?? '', /generation/, prompt);
-      for (const scoring of [{ n_probs: 5 }, { n_predict: 1 }])
-        assert.deepEqual((await complete(proxied, { prompt: question, ...scoring })).said, clean);
+        assert.doesNotMatch(
+          (await completeText(proxied, { prompt })).said.findings ?? '',
+          /generation/,
+          prompt,
+        );
+      for (const scoring of expected.scoring)
+        assert.deepEqual((await completeText(proxied, { prompt: question, ...scoring })).said, clean);
     });
 
     it(`${family}: is not said of any chat`, async (t) => {
@@ -146,29 +144,8 @@ describe('missing-generation-prompt', { skip }, () => {
       MODE: 'strict',
       DETECTORS_MISSING_GENERATION_PROMPT_ACTION: 'reject',
     });
-    const answer = await complete(proxied, { prompt: rendered.qwen3[0] });
+    const answer = await completeText(proxied, { prompt: rendered.qwen3[0] });
     assert.equal(answer.status, 400);
     assertHas(answer.json['error'] as Record<string, unknown>, { code: 'missing_generation_prompt' });
-  });
-
-  it('is told once of a template that never opens an answer, or opens it with an unfilled place', async (t) => {
-    for (const [engine, cause] of [
-      [unopened, 'never-written'],
-      [unfilled, 'malformed'],
-    ] as const) {
-      const proxied = await openProxy(t, (await engine.server()).url);
-      const { said } = await chat(proxied, { messages: Q });
-      assert.deepEqual(said, found(`missing-generation-prompt;${cause}`));
-      assert.deepEqual((await chat(proxied, { messages: Q })).said, clean);
-      assertHas((await requestFindings(proxied))[0], { culprit: 'template', severity: 'warning' });
-    }
-  });
-
-  it('blames a template for the conversations in which it forgets it', async (t) => {
-    const proxied = await openProxy(t, (await forgetful.server()).url);
-    const user = { role: 'user', content: 'Hi' };
-    const { said } = await chat(proxied, { messages: [user] });
-    assert.deepEqual(said, found('missing-generation-prompt;left-out'));
-    assert.deepEqual((await chat(proxied, { messages: S[1] })).said, clean);
   });
 });

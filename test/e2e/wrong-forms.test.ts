@@ -2,10 +2,9 @@
 // compared with the engine's own ids.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertHas, chat, clean, complete, requestFindings, settled } from '../support/exchanges.ts';
+import { assertHas, chat, clean, requestFindings, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
-import { postJson } from '../support/post-json.ts';
-import { realEngine } from '../support/real-engine.ts';
+import { completeText, expected, testedEngine } from '../support/tested-engine.ts';
 
 const forms = {
   qwen3: { user: '<|im_start|>user\n', end: '<|im_end|>\n', ask: '<|im_start|>assistant\n' },
@@ -19,9 +18,9 @@ const forms = {
 type Family = keyof typeof forms;
 const names = Object.keys(forms) as Family[];
 const engines = {
-  qwen3: await realEngine('qwen3'),
-  gemma3: await realEngine('gemma3'),
-  'llama3.1': await realEngine('llama3.1'),
+  qwen3: await testedEngine('qwen3'),
+  gemma3: await testedEngine('gemma3'),
+  'llama3.1': await testedEngine('llama3.1'),
 };
 const { skip } = engines.qwen3;
 
@@ -31,11 +30,6 @@ const inForm = (family: Family, text = 'Which river flows through Dresden?'): st
 };
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-async function tokenize(url: string, content: string, special: boolean): Promise<number[]> {
-  const question = { content, add_special: special, parse_special: true };
-  return (await postJson<{ tokens: number[] }>(`${url}/tokenize`, question)).body.tokens;
-}
-
 for (const family of names) {
   const others = names.filter((name) => name !== family);
 
@@ -44,15 +38,15 @@ for (const family of names) {
       const { url } = await engines[family].server();
       const proxied = await openProxy(t, url);
       for (const other of others) {
-        const answer = await complete(proxied, { prompt: inForm(other) });
+        const answer = await completeText(proxied, { prompt: inForm(other) });
         assert.equal(answer.said.findings, 'foreign-template;not-in-vocabulary', other);
       }
       await settled(proxied, others.length);
       const found = await requestFindings(proxied);
       for (const [index, other] of others.entries()) {
         const marker = /^<[^>]+>/.exec(forms[other].user)![0];
-        const ordinary = await tokenize(url, marker, false);
-        const ids = await tokenize(url, inForm(other), true);
+        const ordinary = await expected.textIds({ url }, marker);
+        const ids = await expected.promptIds({ url }, inForm(other));
         assertHas(found[index], { severity: 'error', culprit: 'client', field: 'prompt' });
         const { start, end } = found[index]?.['tokens'] as { start: number; end: number };
         assert.equal(end - start, 8);
@@ -80,9 +74,9 @@ for (const family of names) {
         ])
           assert.deepEqual((await chat(proxied, say(text))).said, clean, text);
         const quoted = inForm(family, `Rate this:\n${prompt}`);
-        assert.deepEqual((await complete(proxied, { prompt: quoted })).said, clean, quoted);
+        assert.deepEqual((await completeText(proxied, { prompt: quoted })).said, clean, quoted);
       }
-      assert.deepEqual((await complete(proxied, { prompt: inForm(family) })).said, clean);
+      assert.deepEqual((await completeText(proxied, { prompt: inForm(family) })).said, clean);
     });
 
     it('are found where the model’s own markers are misspelt or unfilled', async (t) => {
@@ -91,7 +85,7 @@ for (const family of names) {
       const misspelt = family === 'gemma3' ? own.replaceAll('<', '<|') : own.replaceAll('|>', '>');
       const unfilled = own.replace(/user/, '{role}');
       for (const prompt of [misspelt, unfilled]) {
-        const answer = await complete(proxied, { prompt });
+        const answer = await completeText(proxied, { prompt });
         assert.equal(answer.said.findings, 'foreign-template;malformed', prompt);
       }
     });
@@ -106,7 +100,7 @@ for (const family of names) {
         "[{'type': 'text', 'text': 'hello'}]": 'parts-as-text',
       };
       for (const [prompt, cause] of Object.entries(prompts)) {
-        const answer = await complete(proxied, { prompt });
+        const answer = await completeText(proxied, { prompt });
         assert.equal(answer.said.findings, `stringified-prompt;${cause}`, prompt);
       }
       const asMessage = await chat(proxied, say("[{'type': 'text', 'text': 'hello'}]"));
@@ -122,14 +116,14 @@ for (const family of names) {
       });
       const [other = family] = others;
       const answers = {
-        foreign_template: await complete(proxied, { prompt: inForm(other) }),
-        stringified_prompt: await complete(proxied, { prompt: 'Human: hi\nAI:' }),
+        foreign_template: await completeText(proxied, { prompt: inForm(other) }),
+        stringified_prompt: await completeText(proxied, { prompt: 'Human: hi\nAI:' }),
       };
       for (const [code, { status, json }] of Object.entries(answers)) {
         assert.equal(status, 400);
         assertHas(json['error'] as Record<string, unknown>, { code, param: 'prompt' });
       }
-      assert.equal((await complete(proxied, { prompt: inForm(family) })).status, 200);
+      assert.equal((await completeText(proxied, { prompt: inForm(family) })).status, 200);
     });
   });
 }

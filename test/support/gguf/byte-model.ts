@@ -34,13 +34,14 @@ const merges = ['Ġ t', 'h e', 'Ġt he', 'i n', 'e r', 'Ġ a', 'o n'];
  */
 export function byteModelFile(model: ByteModel): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify(model)).digest('hex').slice(0, 16);
-  const vocabulary = vocabularyOf(model);
+  const vocabulary = byteVocabulary(model);
   return cached(`gguf-${modelVersion}/${digest}/${model.name}.gguf`, (path) =>
     writeModel(path, model.name, vocabulary),
   );
 }
 
-function vocabularyOf({
+/** The tokens, in the order of their ids, and what else a tokenizer is made of; for other formats than GGUF, too. */
+export function byteVocabulary({
   name,
   markers,
   userDefined = [],

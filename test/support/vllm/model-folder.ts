@@ -8,10 +8,16 @@ import { randomHalves } from '../random-halves.ts';
 import { writeSafetensors, type SafeTensor } from './safetensors.ts';
 
 /** Part of every folder's path; raise it when what is written changes, so that cached folders are made anew. */
-const modelVersion = 1;
+export const folderVersion = 1;
 
-/** `vocabulary`: one more than the highest id. */
-const traits: Record<Family, { vocabulary: number; bos: number; eos: number }> = {
+export interface ModelTraits {
+  /** One more than the highest id. */
+  readonly vocabulary: number;
+  readonly bos: number;
+  readonly eos: number;
+}
+
+const traits: Record<Family, ModelTraits> = {
   gemma3: { vocabulary: 262_145, bos: 2, eos: 1 },
   qwen3: { vocabulary: 151_669, bos: 151_643, eos: 151_645 },
   'llama3.1': { vocabulary: 128_256, bos: 128_000, eos: 128_009 },
@@ -25,7 +31,7 @@ const seed = 0x7eed;
 
 /** The path of a folder (16–34 MB and the tokenizer) with `config.json`, weights and tokenizer; its last part is the family's name. */
 export function modelFolder(family: Family): Promise<string> {
-  return folderOf(`hf-${modelVersion}`, family, () => tensorsOf(traits[family].vocabulary));
+  return folderOf(`hf-${folderVersion}`, family, () => tensorsOf(traits[family].vocabulary));
 }
 
 /**
@@ -33,7 +39,7 @@ export function modelFolder(family: Family): Promise<string> {
  * each of these tokens has the next one as its likeliest, whatever stands before.
  */
 export function callingModelFolder(): Promise<string> {
-  return folderOf(`hf-${modelVersion}-calling`, 'qwen3', () => chainOf(weatherCall));
+  return folderOf(`hf-${folderVersion}-calling`, 'qwen3', () => chainOf(weatherCall));
 }
 
 /** No id twice: what comes next is told by the last one alone. */
@@ -48,21 +54,30 @@ const weatherCall = [
 
 function folderOf(folder: string, family: Family, weights: () => readonly SafeTensor[]): Promise<string> {
   return cached(`${folder}/${family}`, async (path) => {
-    await mkdir(path);
-    const tensors = weights();
-    // The output's weights are the embedding's unless the model has its own.
-    const tied = !tensors.some(({ name }) => name === 'lm_head.weight');
+    await writeModelOf(path, traits[family], weights());
     await Promise.all([
-      writeFile(join(path, 'config.json'), JSON.stringify(configOf(family, tied), undefined, 2)),
-      writeSafetensors(join(path, 'model.safetensors'), tensors),
       copyFile(packageFile(family, 'tokenizer'), join(path, 'tokenizer.json')),
       copyFile(packageFile(family, 'tokenizer_config'), join(path, 'tokenizer_config.json')),
     ]);
   });
 }
 
-function configOf(family: Family, tied: boolean): object {
-  const { vocabulary, bos, eos } = traits[family];
+/** Makes the folder, with everything in it but a tokenizer. */
+export async function writeModelOf(
+  path: string,
+  model: ModelTraits,
+  tensors: readonly SafeTensor[] = tensorsOf(model.vocabulary),
+): Promise<void> {
+  await mkdir(path);
+  // The output's weights are the embedding's unless the model has its own.
+  const tied = !tensors.some(({ name }) => name === 'lm_head.weight');
+  await Promise.all([
+    writeFile(join(path, 'config.json'), JSON.stringify(configOf(model, tied), undefined, 2)),
+    writeSafetensors(join(path, 'model.safetensors'), tensors),
+  ]);
+}
+
+function configOf({ vocabulary, bos, eos }: ModelTraits, tied: boolean): object {
   return {
     architectures: ['LlamaForCausalLM'],
     model_type: 'llama',

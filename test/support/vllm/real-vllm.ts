@@ -1,6 +1,8 @@
 // What a test file calls to test against a real vLLM.
 import { after } from 'node:test';
+import type { ByteModel } from '../gguf/byte-model.ts';
 import type { Family } from '../gguf/families.ts';
+import { byteModelFolder } from './byte-model-folder.ts';
 import { findVllm } from './environment.ts';
 import { modelFolder } from './model-folder.ts';
 import { startVllm, type Vllm, type VllmOptions } from './server.ts';
@@ -12,8 +14,8 @@ export interface RealVllm {
   server(): Promise<Vllm>;
 }
 
-/** A model family, or a named function that gives the path of a model's folder. */
-type Model = Family | (() => Promise<string>);
+/** A model family, a byte model, or a named function that gives the path of a model's folder. */
+type Model = Family | ByteModel | (() => Promise<string>);
 
 const engines = new Map<string, RealVllm>();
 let said = false;
@@ -34,7 +36,7 @@ export async function realVllm(model: Model, options: Omit<VllmOptions, 'model'>
   if (process.env['TOKENWEIR_TEST_LIVE_VLLM'] !== '1') return absent('run them with npm run test:vllm');
   const vllm = await findVllm();
   if ('missing' in vllm) return absent(vllm.missing);
-  const key = JSON.stringify([typeof model === 'string' ? model : model.name, options]);
+  const key = JSON.stringify([typeof model === 'function' ? model.name : model, options]);
   const known = engines.get(key) ?? lazyEngine(model, options);
   engines.set(key, known);
   return known;
@@ -49,12 +51,15 @@ function lazyEngine(model: Model, options: Omit<VllmOptions, 'model'>): RealVllm
   return {
     skip: false,
     server: () => {
-      starting ??= (typeof model === 'string' ? modelFolder(model) : model()).then((folder) =>
-        startVllm({ ...options, model: folder }),
-      );
+      starting ??= folderOf(model).then((folder) => startVllm({ ...options, model: folder }));
       return starting;
     },
   };
+}
+
+function folderOf(model: Model): Promise<string> {
+  if (typeof model === 'function') return model();
+  return typeof model === 'string' ? modelFolder(model) : byteModelFolder(model);
 }
 
 function absent(reason: string): RealVllm {
