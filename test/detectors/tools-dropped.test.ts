@@ -45,6 +45,18 @@ function chat(tools: readonly JsonObject[], text: string, more: JsonObject = {})
   };
 }
 
+const bare: JsonObject = { type: 'function', function: { name: 'ping' } };
+const calling = (name: string, id: string): JsonObject => ({
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ id, type: 'function', function: { name, arguments: '{}' } }],
+});
+const lostCalls = [
+  turn('assistant', ''),
+  turn('tool', 'It is a quarter past ten.'),
+  turn('assistant', ''),
+  turn('tool', 'The server has answered in time.'),
+];
 const called: readonly JsonObject[] = [
   question,
   {
@@ -168,6 +180,23 @@ testDetector(toolsDropped, {
       exchange: chat([weather], written(weather) + turn('user', 'weather') + ask, {
         messages: [{ role: 'user', content: 'weather' }],
       }),
+    },
+    {
+      // As LFM2 writes a loop of tools: without what was called. The question is too short to be told from a tool.
+      name: 'a tool without description whose call the template leaves out',
+      exchange: {
+        ...chat([time, bare], [written(time, bare), turn('user', 'time?'), ...lostCalls, ask].join('')),
+        body: {
+          messages: [
+            { role: 'user', content: 'time?' },
+            calling('get_time', 'c1'),
+            { role: 'tool', tool_call_id: 'c1', content: 'It is a quarter past ten.' },
+            calling('ping', 'c2'),
+            { role: 'tool', tool_call_id: 'c2', content: 'The server has answered in time.' },
+          ],
+          tools: [time, bare],
+        },
+      },
     },
     { name: 'tools without a name', exchange: chat([{ type: 'web_search' }], asked + ask) },
     {

@@ -58,14 +58,16 @@ function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting
   const messages = promptParts(request);
   const placed = placeTexts(messages, rendered, seen);
   const gaps = callGaps(messages, placed, rendered);
+  const calls = lostCalls(gaps, placed.inOrder, rendered, seen);
+  const written = withoutLost(messages, calls);
   return {
     texts: lostTexts(messages, placed.texts),
     asCode: codeOf(placed, rendered),
     thinned: placed.texts.flatMap(({ part: { path, sort }, leftOut }) =>
       leftOut === undefined ? [] : [{ path, sort, leftOut }],
     ),
-    calls: lostCalls(gaps, placed.inOrder, rendered, seen),
-    ...lostOfTools(request, seen, messages, () => betweenOf(placed.ranges, gaps, rendered)),
+    calls,
+    ...lostOfTools(request, seen, written, () => betweenOf(placed.ranges, gaps, rendered)),
   };
 }
 
@@ -73,6 +75,13 @@ function codeOf({ texts }: PlacedTexts, rendered: string): LostParts['asCode'] {
   const found: { readonly path: JsonPath }[] = [];
   for (const one of texts) if (isCode(one, rendered)) found.push({ path: one.part.path });
   return found;
+}
+
+/** A call that is not in the prompt accounts for no mention of its tool. */
+function withoutLost(messages: readonly MessageParts[], lost: readonly LostCall[]): readonly MessageParts[] {
+  const gone = new Set(lost.filter(({ what }) => what === 'call').map(({ path }) => path));
+  if (gone.size === 0) return messages;
+  return messages.map((one) => ({ ...one, calls: one.calls.filter(({ path }) => !gone.has(path)) }));
 }
 
 const nothing = { texts: [], asCode: [], thinned: [], calls: [] } as const;
