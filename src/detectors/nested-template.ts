@@ -110,7 +110,9 @@ function charactersOf({ first, last }: Pick<TurnShape, 'first' | 'last'>): { sta
 function doubledOpening(text: string, facts: ModelFacts): readonly [TurnSign, TurnSign] | undefined {
   const forms = ownForms(facts);
   const { frame, ends } = forms;
-  const assistant = facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening.trim();
+  const openingOf = (wanted: string): string | undefined =>
+    facts.roleMarkers.find(({ role }) => role === wanted)?.opening.trim();
+  const [assistant, instructions] = [openingOf('assistant'), openingOf('system')];
   let outer: TurnSign | undefined;
   for (const inner of turnSigns(text, forms)) {
     const before = outer;
@@ -118,6 +120,9 @@ function doubledOpening(text: string, facts: ModelFacts): readonly [TurnSign, Tu
     if (before?.kind !== 'opening' || inner.kind !== 'opening') continue;
     if (assistant !== undefined && text.startsWith(assistant, inner.start)) continue;
     const isSame = before.text === inner.text && before.role === inner.role;
+    // Some templates write the head of the instructions, and no end of it, also where there are none.
+    const isHead = instructions !== undefined && text.startsWith(instructions, before.start);
+    if (isHead && !isSame && isBlank(text.slice(0, before.start), frame)) continue;
     const isAdjacent = isBlank(text.slice(before.end, inner.start), frame);
     const mayBeTurns = ends.length === 0 || inner.role === undefined;
     if (isAdjacent ? !mayBeTurns || isSame : isSame && !mayBeTurns) return [before, inner];

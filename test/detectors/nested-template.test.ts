@@ -36,6 +36,11 @@ testDetector(nestedTemplate, {
     { name: 'a message', exchange: user('What is 2 + 2?') },
     { name: 'rendered text on the raw route', exchange: raw(rendered) },
     { name: 'a raw prompt with an empty turn', exchange: raw(`${turn('user', '')}${ask}`) },
+    {
+      // As Nemotron Nano v2 renders a chat without instructions.
+      name: 'a raw prompt with the head of instructions, and neither text nor end of them',
+      exchange: raw(`<|im_start|>system\n\n<|im_start|>user\nHi\n${ask}`),
+    },
     { name: 'a raw prompt whose turn was left open', exchange: raw(`<|im_start|>user\nHi\n${ask}`) },
     { name: 'a raw prompt with a begun answer', exchange: raw(`${rendered}<think>\n`) },
     { name: 'many turns', exchange: raw(turn('user', 'a').repeat(50)) },
@@ -136,6 +141,11 @@ testDetector(nestedTemplate, {
           tokens: { start: 0, end: 7 },
         },
       ],
+    },
+    {
+      name: 'one that begins with instructions, twice',
+      exchange: raw(`<|im_start|>system\n${rendered}`),
+      findings: [{ cause: 'double-opening' }],
     },
     {
       name: 'a raw prompt with a user turn inside a user turn',
