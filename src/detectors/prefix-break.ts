@@ -36,7 +36,7 @@ export const prefixBreak: Detector = {
     if (lostTokens <= 0) return [];
     const read = prompts[0];
     const tokens = read?.known === true ? read : undefined;
-    const named = nameBreak(session, ancestor, { request, tokens, reading: facts?.reading }, position);
+    const named = nameBreak(session, ancestor, { request, tokens, facts }, position);
     const field =
       named.cause === 'salt-changed'
         ? 'cache_salt'

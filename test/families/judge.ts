@@ -1,5 +1,6 @@
 // What is tried on one template: clean conversations, and faults put into them. What must be found is worked out here from
 // the engine's own renderings and ids, never from what the product has learnt.
+import assert from 'node:assert/strict';
 import type { FindingRecord } from '../../src/exchange/finding-record.ts';
 import type { ModelFacts } from '../../src/exchange/model-facts.ts';
 import type { ByteModel } from '../support/gguf/byte-model.ts';
@@ -32,7 +33,7 @@ export interface Judgement {
   readonly ids: readonly number[];
   readonly chat: CleanResult;
   readonly tools: CleanResult;
-  /** The rendered conversation on the raw route: a client that templates by itself. */
+  /** The rendered conversation on the raw route, with its instructions and without: a client that templates by itself. */
   readonly raw: CleanResult;
   readonly faults: Readonly<Record<FaultName, FaultResult>>;
 }
@@ -56,7 +57,13 @@ export async function judge(template: PublishedTemplate): Promise<Judgement> {
     const tools = await converse(engine, toolTurns);
     const rendered = chat.renderings.at(-1) ?? '';
     const ids = await engine.tokenize(rendered);
-    const raw = await engine.ask(rawRoute, { prompt: rendered, ...shortReply });
+    const [{ role }, ...turns] = threeTurns.at(-1)!.messages as [{ readonly role: string }, ...object[]];
+    assert.equal(role, 'system');
+    const bare = await engine.render({ messages: turns });
+    const raw: Asked[] = [];
+    for (const prompt of [rendered, ...(bare === undefined ? [] : [bare])]) {
+      raw.push(await engine.ask(rawRoute, { prompt, ...shortReply }));
+    }
     const text = await engine.tokenize('weir');
     const tried: Tried[] = [];
     for (const name of faultNames) {
@@ -80,7 +87,7 @@ export async function judge(template: PublishedTemplate): Promise<Judgement> {
     ids,
     chat: resultOf(chat),
     tools: resultOf(tools),
-    raw: { refused: false, found: aboveInfo([raw]), expected: [] },
+    raw: { refused: false, found: aboveInfo(raw), expected: [] },
     faults: Object.fromEntries(
       faultNames.map((name) => {
         const one = tried.find((candidate) => candidate.name === name);
@@ -144,8 +151,15 @@ function rewritesHistory({ asked, renderings, closed, bodies }: Conversed): bool
     const open = closed[before] ?? '';
     // A template that asks in any case shows no more than where its last message ends; one may end an open one in its own way.
     const shared = open === earlier ? end : Math.max(end, commonLength(open, earlier));
-    return !later.startsWith(earlier.slice(0, shared));
+    return !later.startsWith(earlier.slice(0, shared)) && !leavesOutThinking(earlier, later);
   });
+}
+
+/** A think block that is gone once the user asks again is the template's rule. */
+function leavesOutThinking(earlier: string, later: string): boolean {
+  const at = commonLength(earlier, later);
+  const start = earlier.lastIndexOf('<', at);
+  return /^<think>\s*<\/think>/.test(earlier.slice(start));
 }
 
 function commonLength(one: string, other: string): number {

@@ -68,8 +68,9 @@ function learnt(judgements: readonly Judgement[]): string {
 }
 
 const foundText = `**Chat** and **tools** are three turns of a conversation without anything wrong, sent one after the other; **raw** is the
-same conversation, rendered by the client. What is above info is listed; \`prefix-break\` means that the template itself writes
-earlier turns anew when the conversation goes on, which the engine's renderings show, too. \`tools-dropped\` and
+same conversation, rendered by the client, with its instructions and without. What is above info is listed; \`prefix-break\`
+means that the template itself writes earlier turns anew when the conversation goes on, which the engine's renderings show,
+too; that it leaves out what was thought is no more than an info. \`tools-dropped\` and
 \`content-lost\`: another tool, call, result or text in their place leaves the rendering as it is. The other columns are faults put
 into a request: found, with the right cause, culprit and place and nothing else beside it; – where it is no fault to this
 model (two of a token that it does not know as BOS), and nothing was said.`;

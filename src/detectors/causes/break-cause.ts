@@ -1,11 +1,11 @@
 /** Names the cause of a prefix break: the prompt's own tail, a change of the client's, or neither. */
 import type { BreakCause, Culprit, Severity } from '../../exchange/finding.ts';
-import type { TemplateReading } from '../../exchange/model-facts.ts';
+import type { ModelFacts } from '../../exchange/model-facts.ts';
 import type { GenerationRequest, JsonPath } from '../../exchange/request/request.ts';
 import type { SessionMatch, Turn } from '../../exchange/session-match.ts';
 import type { KnownTokens } from '../../exchange/token-read.ts';
 import { clientChanges, type ClientChange } from './client-change.ts';
-import { droppedReasoning } from './dropped-reasoning.ts';
+import { droppedReasoning, dropsEmptyThink } from './dropped-reasoning.ts';
 import { breakRange, renderedPlace } from './rendered-place.ts';
 
 export interface NamedBreak {
@@ -16,6 +16,8 @@ export interface NamedBreak {
   readonly change?: ClientChange;
   /** True if the changed message is the same but for its reasoning, which the client has left out. */
   readonly leftReasoning?: true;
+  /** True if what the template left out is a think block without reasoning. */
+  readonly emptyThink?: true;
   /** True if a prompt is left only in part, because its request asks for that. */
   readonly cut?: true;
   /** The part of the request that the template left out; absent where it did not. */
@@ -26,8 +28,7 @@ export interface NamedBreak {
 export interface BrokenPrompt {
   readonly request: GenerationRequest;
   readonly tokens: KnownTokens | undefined;
-  /** What its template was seen to leave out. */
-  readonly reading: TemplateReading | undefined;
+  readonly facts: ModelFacts | undefined;
 }
 
 /** Ids at the end of a text that ordinary tokenization may join with what follows it. */
@@ -37,9 +38,10 @@ const joinableIds = 4;
 export function nameBreak(
   match: SessionMatch,
   ancestor: Turn,
-  { request, tokens, reading }: BrokenPrompt,
+  { request, tokens, facts }: BrokenPrompt,
   position: number,
 ): NamedBreak {
+  const reading = facts?.reading;
   if (match.saltChanged === true) return { cause: 'salt-changed', severity: 'warning', culprit: 'client' };
   if (tokens?.cut !== undefined || ancestor.cut === true) {
     return { cause: 'history-truncated', severity: 'info', culprit: 'client', cut: true };
@@ -77,6 +79,9 @@ export function nameBreak(
       change,
       ...(leftReasoning && { leftReasoning }),
     };
+  }
+  if (changes.length === 0 && dropsEmptyThink(match, ancestor, facts, position)) {
+    return { cause: 'reasoning-dropped', severity: 'info', culprit: 'template', emptyThink: true };
   }
   if (changes.length === 0 && ancestor.ids.length - position <= joinableIds) {
     return { cause: 'retokenised', severity: 'info', culprit: 'template' };

@@ -45,13 +45,16 @@ const advice: Record<BreakCause, string> = {
 };
 
 /** A clause; of an unknown cause it says what little is known. */
-export function breakEvidence({ cause, culprit, change, cut, leftReasoning }: NamedBreak): string {
+export function breakEvidence(named: NamedBreak): string {
+  const { cause, culprit, change, cut, leftReasoning, emptyThink } = named;
   if (cut === true)
     return 'the client has its prompts cut to a number of tokens, so that each begins elsewhere';
   if (change?.moved !== undefined) {
     return 'instructions that stood among the messages stand elsewhere now, or nowhere';
   }
   if (leftReasoning === true) return 'a message that was sent before came back without its reasoning';
+  if (emptyThink === true)
+    return 'the template leaves out an empty think block that it wrote in the earlier prompt';
   if (cause !== 'unknown') return evidence[cause];
   if (change?.part === 'tools') return 'a tool came with its JSON keys in another order';
   if (change?.part === 'options') return 'the template arguments or the response format changed';

@@ -4,7 +4,7 @@
  */
 import { lostReasoning, type LostReasoning } from '../../exchange/written/lost-reasoning.ts';
 import { seenWriting } from '../../exchange/written/form-writing.ts';
-import type { TemplateReading } from '../../exchange/model-facts.ts';
+import type { ModelFacts, TemplateReading } from '../../exchange/model-facts.ts';
 import { placeTexts } from '../../exchange/written/placed-texts.ts';
 import { isReasoning, promptParts } from '../../exchange/written/prompt-parts.ts';
 import type { ChatRequest, GenerationRequest } from '../../exchange/request/request.ts';
@@ -38,6 +38,28 @@ export function droppedReasoning(
     const place = placeOf(message);
     return place.start <= range.end && place.end >= range.start;
   });
+}
+
+/**
+ * True where the ids part at the beginning of a think block that the earlier prompt held, of an answer whose reasoning the
+ * client did not send: some templates write such a block empty until the user asks again, as they do with a full one.
+ */
+export function dropsEmptyThink(
+  { digest, commonMessages }: SessionMatch,
+  ancestor: Turn,
+  facts: ModelFacts | undefined,
+  position: number,
+): boolean {
+  const dropped = facts?.reading?.dropped ?? [];
+  if (facts === undefined || !dropped.includes('reasoning') || dropped.includes('loop-reasoning'))
+    return false;
+  const asksAgain = (digest?.roles.lastIndexOf('user') ?? -1) >= commonMessages;
+  const opening = facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening;
+  const answer = (facts.generationPrompt?.text ?? '') + (facts.thinkTail?.text ?? '');
+  if (!asksAgain || opening === undefined || !answer.startsWith(opening)) return false;
+  const begun = answer.slice(opening.length).trimStart();
+  const think = facts.markers.find(({ text }) => begun.startsWith(text));
+  return think !== undefined && ancestor.ids[position] === think.id;
 }
 
 /** For a message, where its reasoning would stand: between the texts before it and what follows it. */

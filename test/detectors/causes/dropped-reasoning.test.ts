@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Finding } from '../../../src/exchange/finding.ts';
+import type { TemplateReading } from '../../../src/exchange/model-facts.ts';
 import type { JsonObject } from '../../../src/exchange/request/request.ts';
 import {
   assistant,
@@ -101,6 +102,59 @@ describe('reasoning that the template leaves out at the next question', () => {
     assert.deepEqual(named(findings), [
       ['reasoning-dropped', 'warning', 'template', 'messages[2].reasoning_content'],
     ]);
+  });
+});
+
+describe('a think block without reasoning in a loop', () => {
+  const reading: TemplateReading = {
+    dropped: ['reasoning'],
+    droppedFields: [],
+    mergesInstructions: false,
+    developerAsSystem: false,
+    reasoningMembers: ['reasoning_content'],
+  };
+  const silent = [system, question, asks('Oslo', {}), result];
+  const more = [...silent, asks('Rome', {}), result];
+  const again = [...silent, assistant('Ten.'), next];
+  /** As Qwen3.5 writes the loop that goes on. */
+  const withBlocks = (messages: readonly JsonObject[]): string =>
+    render({ messages, tools }).replaceAll(
+      '<|im_start|>assistant\n<tool_call>',
+      '<|im_start|>assistant\n<think>\n\n</think>\n\n<tool_call>',
+    );
+
+  async function foundIn(
+    ...turns: readonly { readonly messages: readonly JsonObject[]; readonly text: string }[]
+  ): Promise<readonly Finding[]> {
+    const conversations = new Conversations({}, reading);
+    let findings: readonly Finding[] = [];
+    for (const { messages, text } of turns) {
+      const visit = await conversations.begin('chat', { messages, tools }, await tokenize(text));
+      visit.remember();
+      ({ findings } = visit);
+    }
+    return findings;
+  }
+  const begun = { messages: silent, text: withBlocks(silent) };
+
+  it('that is left out once the user asks again accuses nobody', async () => {
+    const findings = await foundIn(begun, { messages: again, text: render({ messages: again, tools }) });
+    assert.deepEqual(named(findings), [['reasoning-dropped', 'info', 'template', undefined]]);
+    assert.match(findings[0]!.message, /empty think block/);
+  });
+
+  it('is a warning where it is left out within the loop', async () => {
+    const findings = await foundIn(begun, { messages: more, text: render({ messages: more, tools }) });
+    assert.deepEqual(named(findings), [['unknown', 'warning', 'template', undefined]]);
+  });
+
+  it('does not explain a break elsewhere', async () => {
+    const changed = render({ messages: again, tools }).replace('10:00', 'ten');
+    const findings = await foundIn(
+      { messages: silent, text: render({ messages: silent, tools }) },
+      { messages: again, text: changed },
+    );
+    assert.deepEqual(named(findings), [['unknown', 'warning', 'template', undefined]]);
   });
 });
 
