@@ -194,6 +194,13 @@ testDetector(contentLost, {
       ),
     },
     {
+      name: 'a call whose arguments are null, which has none',
+      exchange: chat(
+        [question, call('null'), result('Sunny')],
+        `${asked}${turn('assistant', 'get_weather{}')}${turn('tool', 'Sunny')}${ask}`,
+      ),
+    },
+    {
       name: 'a result in JSON that is taken apart',
       exchange: chat(
         [question, call({ city: 'Lisbon' }), result('{"sky": "sunny", "temperature": 24.0}')],

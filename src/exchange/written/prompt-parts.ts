@@ -222,7 +222,8 @@ function addCall(
 
 function argumentsOf(given: Json | undefined): Json {
   if (typeof given !== 'string') return given ?? null;
-  return parseJson(given) ?? given;
+  const parsed = parseJson(given);
+  return parsed === undefined ? given : parsed;
 }
 
 /** Texts and keys of a JSON value that a model is given in one form or another; numbers and flags are too short to tell. */
