@@ -40,8 +40,14 @@ export function rawTurns(tokens: KnownTokens, facts: ModelFacts): RawTurns | und
 
 /** Token index at which the prompt's last turn opens if it is the assistant's; undefined if another's or not known. */
 export function trailingAssistantStart(tokens: KnownTokens, facts: ModelFacts): number | undefined {
+  const { text, segments = [] } = tokens;
   const last = findOpenings(tokens, facts).at(-1);
-  return last?.role === 'assistant' ? tokens.segments?.[last.segment]?.tokenStart : undefined;
+  if (last?.role === 'assistant') return segments[last.segment]?.tokenStart;
+  // Some templates open an answer that is asked for in another way than one of the history.
+  const asked = facts.generationPrompt?.text;
+  if (text === undefined || asked === undefined) return undefined;
+  const segment = segments.findLastIndex(({ textStart }) => text.startsWith(asked, textStart));
+  return segment > (last?.segment ?? -1) ? segments[segment]?.tokenStart : undefined;
 }
 
 function findOpenings({ text, segments }: KnownTokens, facts: ModelFacts): Opening[] {
