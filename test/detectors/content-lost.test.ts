@@ -208,6 +208,14 @@ testDetector(contentLost, {
       ),
     },
     {
+      // As Gemma 4's template, which is given the value.
+      name: 'a result that is a number, written anew',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('23.50')],
+        `${asked}${turn('assistant', called)}response{value:23.5}${ask}`,
+      ),
+    },
+    {
       name: 'a result in JSON that is quoted once more',
       exchange: chat(
         [question, call({ city: 'Lisbon' }), result('{"sky": "sunny"}')],
@@ -470,6 +478,14 @@ testDetector(contentLost, {
         `${asked}${turn('assistant', called)}${ask}`,
       ),
       findings: [{ cause: 'tool-result', severity: 'error', field: 'messages[2].content' }],
+    },
+    {
+      name: 'a number that a tool gave back',
+      exchange: chat(
+        [question, call({ city: 'Lisbon' }), result('23.50')],
+        `${asked}${turn('assistant', called)}${ask}`,
+      ),
+      findings: [{ cause: 'tool-result', field: 'messages[2].content' }],
     },
     {
       name: 'a call of a tool whose name and city stand elsewhere in the prompt',

@@ -183,9 +183,10 @@ class Placing {
 
   /** True for a result in JSON that was written again, or was taken apart and is there by most of what it says. */
   #holdsValues({ sort, text }: TextPart, gap: string): boolean {
-    const value = sort === 'tool-result' && /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+    const value = sort === 'tool-result' && /^\s*[-\d[{]/.test(text) ? parseJson(text) : undefined;
     if (value === undefined) return false;
     const writings = this.#seen.at('tool-result-value');
+    if (typeof value === 'number') return findWritten(String(value), gap, writings) !== undefined;
     const style = this.#seen.resultStyle;
     if (style !== undefined && holdsJson(value, style, writings, gap)) return true;
     const texts = jsonTexts(value).filter((one) => one.trim() !== '');
