@@ -3,7 +3,7 @@ import { postJson } from '../support/post-json.ts';
 import { startLlamaServer } from '../support/llama-server/server.ts';
 import { modelFolder } from '../support/vllm/model-folder.ts';
 import { startVllm } from '../support/vllm/server.ts';
-import { chatPath, rawPath, type EngineQuestions, type PlannedRequest } from './conversations.ts';
+import { chatPath, rawPath, type EngineQuestions, type PlannedRequest } from './requests.ts';
 import { families, type ScaleFamily } from './families.ts';
 
 export interface ScaleServer {

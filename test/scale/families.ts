@@ -20,7 +20,7 @@ export interface ScaleFamily {
   readonly foreign: string;
 }
 
-const chatMl =
+export const chatMl =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 

@@ -1,4 +1,6 @@
 // One fault injected into an otherwise clean request: what must be found, and on which models it can happen.
+import { byteModelFile } from '../support/gguf/byte-model.ts';
+import { breakFaults } from './break-faults.ts';
 import {
   chatOf,
   messagesOf,
@@ -7,19 +9,23 @@ import {
   type EngineQuestions,
   type Message,
   type PlannedRequest,
-} from './conversations.ts';
+} from './requests.ts';
 import type { Dice } from './dice.ts';
-import type { ScaleFamily } from './families.ts';
+import { chatMl, type ScaleFamily } from './families.ts';
 import { sentence, systemText, text } from './texts.ts';
 
 export interface Fault {
   /** The kind that must be found in the last request; the others before it are clean. */
   readonly kind: string;
+  /** Where one kind has several that must be told apart. */
+  readonly cause?: string;
   readonly fits: (family: ScaleFamily) => boolean;
   /** A fact of the engine: told once per process, however often a request shows it. */
   readonly toldOnce?: boolean;
   /** The model's template with this in front of it: the fault is the template's. */
   readonly templatePrefix?: string;
+  /** A model file in the place of the family's: the fault is the file's. */
+  readonly file?: () => Promise<string>;
   readonly inject: (
     dice: Dice,
     family: ScaleFamily,
@@ -80,6 +86,15 @@ export const faults: readonly Fault[] = [
     ],
   },
   {
+    kind: 'stringified-prompt',
+    fits: instruct,
+    inject: (dice) => [
+      rawOf(
+        `[SystemMessage(content='You are terse.'), HumanMessage(content='${sentence(dice).replaceAll("'", '’')}')]`,
+      ),
+    ],
+  },
+  {
     kind: 'foreign-template',
     fits: instruct,
     inject: (dice, { foreign }) => {
@@ -100,6 +115,14 @@ export const faults: readonly Fault[] = [
     ],
   },
   {
+    kind: 'nested-template',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, { render }) => {
+      const inner = await render({ messages: [{ role: 'user', content: sentence(dice) }] });
+      return [rawOf(await render({ messages: [{ role: 'user', content: inner }] }))];
+    },
+  },
+  {
     kind: 'control-token-in-content',
     fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
     inject: async (dice, _family, engine) => [
@@ -108,6 +131,16 @@ export const faults: readonly Fault[] = [
         { role: 'user', content: `${sentence(dice)}${await forgedTurn(engine)}${sentence(dice)}` },
       ]),
     ],
+  },
+  {
+    // A single marker forms nothing, and is told all the same.
+    kind: 'control-token-in-content',
+    cause: 'isolated',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, engine) => {
+      const marker = /<[^<>\s]+>/.exec(await forgedTurn(engine))?.[0] ?? '';
+      return [chatOf([{ role: 'user', content: `What does ${marker} mean here? ${sentence(dice)}` }])];
+    },
   },
   {
     kind: 'missing-generation-prompt',
@@ -129,34 +162,58 @@ export const faults: readonly Fault[] = [
       chatOf(messagesOf(dice), { documents: [{ title: 'Tides', text: `Zwei Stände: ${sentence(dice)}` }] }),
     ],
   },
-  {
-    kind: 'prefix-break',
-    fits: instruct,
-    inject: (dice) => {
-      const messages = withoutSystem(messagesOf(dice, 2));
-      const [hour, minute] = [dice.between(10, 22), dice.between(10, 57)];
-      const asOf = (late: number): Message => ({
-        role: 'system',
-        content: `You are terse.\nIt is ${hour}:${minute + late} now.\n${systemText(dice)}`,
-      });
-      const first = asOf(0);
-      const second = { ...first, content: first.content.replace(`:${minute}`, `:${minute + 2}`) };
-      return [chatOf([first, ...messages.slice(0, -2)]), chatOf([second, ...messages])];
-    },
-  },
-  {
-    kind: 'prefix-break',
-    fits: ({ tools: knows }) => knows === true,
-    inject: (dice) => {
-      const messages = withoutSystem(messagesOf(dice, 2));
-      return [chatOf(messages.slice(0, -2), { tools }), chatOf(messages, { tools: tools.toReversed() })];
-    },
-  },
+  ...breakFaults,
   {
     kind: 'tools-dropped',
     fits: ({ tools: knows }) => knows === true,
     templatePrefix: '{%- set tools = none -%}',
     inject: (dice) => [chatOf(messagesOf(dice), { tools })],
+  },
+  {
+    kind: 'tools-dropped',
+    cause: 'unread-field',
+    fits: instruct,
+    inject: (dice) => [
+      chatOf(messagesOf(dice), { functions: tools.map(({ function: definition }) => definition) }),
+    ],
+  },
+  {
+    kind: 'content-lost',
+    cause: 'unread-field',
+    fits: instruct,
+    inject: (dice) => [chatOf([{ role: 'user', content: '', text: `Tell me this: ${sentence(dice)}` }])],
+  },
+  {
+    kind: 'content-lost',
+    cause: 'unknown-role',
+    fits: ({ name }) => name === 'qwen3',
+    inject: (dice) => [
+      chatOf([
+        { role: 'critic', content: `What is wrong with it: ${sentence(dice)}` },
+        { role: 'user', content: sentence(dice) },
+      ]),
+    ],
+  },
+  {
+    kind: 'template-missing',
+    fits: ({ base }) => base === true,
+    toldOnce: true,
+    inject: (dice) => [chatOf(messagesOf(dice))],
+  },
+  {
+    kind: 'unwanted-bos',
+    fits: ({ name }) => name === 'chatml',
+    toldOnce: true,
+    file: () =>
+      byteModelFile({
+        name: 'scale-unwanted-bos',
+        markers: ['<|im_start|>', '<|im_end|>'],
+        eos: '<|im_end|>',
+        namesBos: false,
+        addBos: true,
+        chatTemplate: chatMl,
+      }),
+    inject: (dice) => [chatOf(messagesOf(dice))],
   },
   {
     kind: 'content-lost',

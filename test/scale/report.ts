@@ -34,14 +34,16 @@ for (const one of wrong) console.log(`  ${one}`);
 
 const missed = faulty.filter((one) => !isFound(one));
 console.log(`\nfaulty: ${faulty.length} conversations, ${missed.length} missed`);
-for (const kind of [...new Set(faulty.map(({ name }) => name))].toSorted()) {
-  const all = faulty.filter(({ name }) => name === kind);
+const titleOf = ({ name, cause }: Judged): string => (cause === undefined ? name : `${name};${cause}`);
+for (const kind of [...new Set(faulty.map(titleOf))].toSorted()) {
+  const all = faulty.filter((one) => titleOf(one) === kind);
   const found = all.filter(isFound).length;
   console.log(
-    `  ${kind.padEnd(26)} ${found} of ${all.length} (${((100 * found) / all.length).toFixed(1)} %)`,
+    `  ${kind.padEnd(40)} ${found} of ${all.length} (${((100 * found) / all.length).toFixed(1)} %)`,
   );
 }
-for (const { family, name, seed: one, findings } of missed) {
-  console.log(`  missed ${name}, ${family}, seed ${one}: ${findings.map(({ kind }) => kind).join(', ')}`);
+for (const one of missed) {
+  const found = one.findings.map(({ kind, cause }) => `${kind};${cause ?? ''}`).join(', ');
+  console.log(`  missed ${titleOf(one)}, ${one.family}, seed ${one.seed}: ${found}`);
 }
 process.exitCode = wrong.length > 0 || missed.length > faulty.length / 100 ? 1 : 0;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { startLlamaServer } from '../support/llama-server/server.ts';
 import { proxy, type ProxiedEngine } from '../support/proxied-engine.ts';
 import { send, settled } from '../support/exchanges.ts';
-import { cleanConversation, type PlannedRequest } from './conversations.ts';
+import { cleanConversation } from './conversations.ts';
+import type { PlannedRequest } from './requests.ts';
 import { Dice } from './dice.ts';
 import { engines, type ScaleEngine, type ScaleServer } from './engines.ts';
 import type { ScaleFamily } from './families.ts';
@@ -16,6 +17,8 @@ export interface Judged {
   readonly family: string;
   /** The clean conversation's shape, or the injected fault's kind. */
   readonly name: string;
+  /** Of the injected fault, where another would not be it. */
+  readonly cause?: string;
   readonly seed: number;
   /** Findings of all its requests, e.g. `raw-prompt warning client`. */
   readonly findings: readonly Found[];
@@ -54,6 +57,7 @@ async function closeRig({ server, proxied }: Rig): Promise<void> {
 
 interface Sent {
   readonly name: string;
+  readonly cause?: string;
   readonly seed: number;
   readonly ids: readonly string[];
   readonly unknown: readonly string[];
@@ -102,10 +106,11 @@ async function judged(rig: Rig, all: readonly Sent[]): Promise<Judged[]> {
   const findings = lines as unknown as readonly (Found & { readonly requestId: string })[];
   const once = faults.filter(({ toldOnce }) => toldOnce === true).map(({ kind }) => kind);
   const told = once.filter((kind) => findings.some((found) => found.kind === kind));
-  return all.map(({ name, seed, ids, unknown }) => ({
+  return all.map(({ name, cause, seed, ids, unknown }) => ({
     told,
     family: rig.family.name,
     name,
+    ...(cause !== undefined && { cause }),
     seed,
     unknown,
     findings: ids.flatMap((id) =>
@@ -145,36 +150,38 @@ export async function runFaulty(
     (fault) => fault.fits(family) && kinds.has(fault.kind) && !engine.faultless.has(fault.kind),
   );
   const planned = seeds.map((seed) => ({ seed, fault: new Dice(seed).pick(fitting) }));
-  const prefixes = new Set(planned.map(({ fault }) => fault.templatePrefix));
   const results: Judged[] = [];
-  for (const prefix of prefixes) {
-    const some = planned.filter(({ fault }) => fault.templatePrefix === prefix);
-    results.push(...(await runInjected(engine, family, prefix, some)));
+  for (const setUp of new Set(planned.map(({ fault }) => setUpOf(fault)))) {
+    const some = planned.filter(({ fault }) => setUpOf(fault) === setUp);
+    results.push(...(await runInjected(engine, family, some)));
   }
   return results;
+}
+
+/** Faults of one set-up share an engine. */
+function setUpOf({ templatePrefix, file }: Fault): Fault['templatePrefix'] | Fault['file'] {
+  return file ?? templatePrefix;
 }
 
 async function runInjected(
   engine: ScaleEngine,
   family: ScaleFamily,
-  templatePrefix: string | undefined,
   planned: readonly { readonly seed: number; readonly fault: Fault }[],
 ): Promise<Judged[]> {
+  const { templatePrefix, file } = planned[0]?.fault ?? {};
   const folder = await mkdtemp(join(tmpdir(), 'tokenweir-scale-'));
   let rig: Rig | undefined;
   try {
-    const file = join(folder, 'template.jinja');
-    if (templatePrefix !== undefined) await writeFile(file, templatePrefix + (await templateOf(family)));
-    rig = await openRig(engine, family, templatePrefix === undefined ? undefined : file);
+    const template = join(folder, 'template.jinja');
+    if (templatePrefix !== undefined) await writeFile(template, templatePrefix + (await templateOf(family)));
+    const served = file === undefined ? family : { ...family, file };
+    rig = await openRig(engine, served, templatePrefix === undefined ? undefined : template);
     const opened = rig;
-    const all = await inTurn(planned, async ({ seed, fault }) =>
-      sendAll(
-        opened,
-        fault.kind,
-        seed,
-        await fault.inject(new Dice(seed + 1), family, opened.server.questions),
-      ),
-    );
+    const all = await inTurn(planned, async ({ seed, fault }) => {
+      const requests = await fault.inject(new Dice(seed + 1), family, opened.server.questions);
+      const { kind, cause } = fault;
+      return { ...(await sendAll(opened, kind, seed, requests)), ...(cause !== undefined && { cause }) };
+    });
     return await judged(opened, all);
   } finally {
     if (rig !== undefined) await closeRig(rig);

@@ -12,7 +12,12 @@ export function alarms({ family, name, seed, findings, unknown }: Judged): strin
   ];
 }
 
-/** True if the injected kind was found in the request that has the fault, or is told once and was. */
-export function isFound({ name, findings, told }: Judged): boolean {
-  return told.includes(name) || findings.some(({ kind, last }) => last && kind === name);
+/** True if the injected kind was found in the request that has the fault, by its cause, or is told once and was. */
+export function isFound({ name, cause: wanted, findings, told }: Judged): boolean {
+  return (
+    told.includes(name) ||
+    findings.some(
+      ({ kind, cause, last }) => last && kind === name && (wanted === undefined || cause === wanted),
+    )
+  );
 }

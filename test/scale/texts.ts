@@ -49,6 +49,37 @@ const data = [
   'name: build\non: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n',
 ];
 
+/** Characters and white space that a template, a tokenizer or a search for texts may trip over. */
+const odd = [
+  'line one\r\nline two\r\n\r\nline four\r\n',
+  '\tindented\n\t\tmore\ttab\n',
+  'zero\u200bwidth\u200cjoin\u200der\ufeffbom\u2060word soft\u00adhyphen',
+  '\u202bשלום עולם\u202c العربية \u200f(123)\u200e mixed עברית abc',
+  'Cafe\u0301 nai\u0308ve A\u030a and \u1112\u1161\u11ab',
+  '👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 🇳🇴 ❤️ 𝔘𝔫𝔦 𠮷野家',
+  'ends with spaces   ',
+  '   starts with spaces',
+  'bell\u0007 esc \u001b[31mred\u001b[0m vt\u000b del\u007f nel\u0085 ls\u2028 ps\u2029 end',
+  'a\u00a0b\u3000c\u2003d\u2009e',
+  'a\n\n\n\n\n\n\nb\n \n \n\t\nc',
+  '{"a": 1.0, "b": 1e5, "c": 12345678901234567890, "d": -0.0, "f": [1, 2.50]}',
+  String.raw`{"s":"\u00e9\ud83d\ude00 \/ \\ \" \t"}`,
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='.repeat(
+    6,
+  ),
+  'abcdefghij '.repeat(400),
+  "```jinja\n{%- for m in messages -%}{{ '<role>' + m['role'] }}{{ m.content | trim }}{%- endfor -%}{# note #}\n```",
+  'Fill {{ name }}, {% if x %}y{% endif %}, ${value}, %(key)s, {0}, <%= erb %> and <<<heredoc.',
+  'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\nKeyError: \'user\'\n',
+  "[{'type': 'text', 'text': 'hello'}] and HumanMessage(content='hi') were in the log",
+  '**User:** hi\n\n**Assistant:** hello\n\n### Instruction\nDo this\n\n### Response\nDone',
+  'In SentencePiece, ▁ marks a space; in byte-level BPE, Ġ does. What are BOS and EOS for?',
+  'ok',
+  '42',
+  'null',
+  '{}',
+];
+
 /** A conversation as somebody quotes it: data for a judge, a summary, a translation. */
 const transcripts = [
   'Agent: How can I help?\nCustomer: My parcel is late.\nAgent: I am sorry to hear that.',
@@ -59,12 +90,18 @@ const transcripts = [
 
 /** One harmless text, short or long. */
 export function text(dice: Dice): string {
-  const parts = dice.times(dice.between(1, 4), () => dice.pick(dice.pick([sentences, code, markup, data])));
+  const parts = dice.times(dice.between(1, 4), () =>
+    dice.pick(dice.pick([sentences, code, markup, data, odd])),
+  );
   return parts.join(dice.pick(['\n\n', '\n', ' ']));
 }
 
 export function sentence(dice: Dice): string {
   return dice.pick(sentences);
+}
+
+export function oddText(dice: Dice): string {
+  return dice.pick(odd);
 }
 
 export function transcript(dice: Dice): string {
