@@ -48,6 +48,11 @@ const weatherCall: JsonObject = {
   type: 'function',
   function: { name: 'get_weather', arguments: '{"city":"Lisbon"}' },
 };
+const portoCall: JsonObject = {
+  id: 'c3',
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Porto"}' },
+};
 const timeCall: JsonObject = {
   id: 'c2',
   type: 'function',
@@ -184,6 +189,17 @@ testDetector(contentLost, {
       exchange: chat(
         [question, call('{"city":"Lisbon","days":1.0}'), result('Sunny')],
         `${asked}${turn('assistant', 'get_weather\n<arg>city</arg>Lisbon<arg>days</arg>1')}${turn('tool', 'Sunny')}${ask}`,
+      ),
+    },
+    {
+      name: 'two calls that say the same',
+      exchange: chat(
+        [
+          question,
+          { role: 'assistant', content: '', tool_calls: [weatherCall, weatherCall] },
+          result('Sunny'),
+        ],
+        `${asked}${turn('assistant', `${called}\n${called}`)}${turn('tool', 'Sunny')}${ask}`,
       ),
     },
     {
@@ -327,6 +343,31 @@ testDetector(contentLost, {
         text: asked + turn('assistant', called) + ask,
       },
       findings: [{ cause: 'later-call', field: 'input[2]' }],
+    },
+    {
+      name: 'the second of two calls of the same tool, in which only a value differs',
+      exchange: {
+        ...chat(
+          [
+            question,
+            { role: 'assistant', content: '', tool_calls: [weatherCall, portoCall] },
+            result('Sunny.'),
+          ],
+          `${asked}${turn('assistant', called)}${turn('tool', 'get_weather: Sunny.')}${ask}`,
+        ),
+        facts: writesCalls,
+      },
+      findings: [{ cause: 'later-call', culprit: 'template', field: 'messages[1].tool_calls[1]' }],
+    },
+    {
+      name: 'a nested value of a call',
+      exchange: chat(
+        [question, call({ city: 'Lisbon', options: { unit: 'celsius' } })],
+        `${asked}${turn('assistant', '{"name": "get_weather", "arguments": {"city": "Lisbon", "options": {}}}')}${ask}`,
+      ),
+      findings: [
+        { cause: 'arguments-cut', severity: 'error', field: 'messages[1].tool_calls[0].function.arguments' },
+      ],
     },
     {
       name: 'two calls, by a template that was never seen to write one',

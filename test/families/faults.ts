@@ -169,7 +169,55 @@ export const faults = {
       };
     },
   },
+  'lost-call': {
+    title: 'second call',
+    inject: async ({ render }) => {
+      const cities = ['Coimbra', 'Evora'];
+      const messages = [
+        { role: 'user', content: 'Which of the two towns is warmer today?' },
+        { role: 'assistant', content: '', tool_calls: cities.map(weatherCall) },
+        ...cities.map((_, index) => ({
+          role: 'tool',
+          tool_call_id: idOf(index),
+          content: `It is ${index + 20} degrees there.`,
+        })),
+      ];
+      const rendered = await render({ messages });
+      return {
+        path: chatRoute,
+        body: { messages },
+        expected: rendered === undefined ? undefined : lostCallIn(rendered, cities),
+      };
+    },
+  },
 } as const satisfies Readonly<Record<string, Fault>>;
+
+function idOf(index: number): string {
+  return `callTown${index}`;
+}
+
+function weatherCall(city: string, index: number): object {
+  const given = { city, options: { unit: 'celsius' } };
+  return {
+    id: idOf(index),
+    type: 'function',
+    function: { name: 'get_weather', arguments: JSON.stringify(given) },
+  };
+}
+
+/**
+ * The first call of which something is not there: all, or what is nested in its arguments. That a template writes no call at
+ * all was said of the clean conversation with tools.
+ */
+function lostCallIn(rendered: string, cities: readonly string[]): InjectedFault['expected'] {
+  if (!cities.some((city) => rendered.includes(city))) return undefined;
+  const units = rendered.split('celsius').length - 1;
+  const lost = cities.findIndex((city, index) => !rendered.includes(city) || units <= index);
+  if (lost < 0) return undefined;
+  const isCut = rendered.includes(cities[lost] ?? '');
+  const field = `messages[1].tool_calls[${lost}]${isCut ? '.function.arguments' : ''}`;
+  return { kind: 'content-lost', culprit: 'template', field };
+}
 
 export type FaultName = keyof typeof faults;
 export const faultNames = Object.keys(faults) as readonly FaultName[];

@@ -73,7 +73,7 @@ means that the template itself writes earlier turns anew when the conversation g
 too; that it leaves out what was thought is no more than an info. \`tools-dropped\` and
 \`content-lost\`: another tool, call, result or text in their place leaves the rendering as it is. The other columns are faults put
 into a request: found, with the right cause, culprit and place and nothing else beside it; – where it is no fault to this
-model (two of a token that it does not know as BOS), and nothing was said.`;
+model (two of a token that it does not know as BOS; calls that it writes all of, none of, or refuses), and nothing was said.`;
 
 function found(judgements: readonly Judgement[]): string {
   const head = ['template', 'chat', 'tools', 'raw', ...faultNames.map((name) => faults[name].title)];

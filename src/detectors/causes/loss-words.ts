@@ -69,6 +69,12 @@ export const lossWords = {
     said: (fields) => `The prompt holds ${fields} without the arguments`,
     advice: 'Whoever runs the engine must look at how its template writes calls of tools.',
   },
+  'arguments-cut': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) => `The prompt holds only a part of ${fields}`,
+    advice: 'Whoever runs the engine must look at how its template writes calls of tools.',
+  },
   'later-instructions': {
     severity: 'error',
     culprit: 'template',

@@ -1,14 +1,17 @@
 /** Which calls that the conversation holds are not in its prompt, each looked for between the texts around it. */
-import type { FormWriting, SeenWriting } from './form-writing.ts';
-import { holdsName } from './name-place.ts';
+import type { SeenWriting } from './form-writing.ts';
+import { lostAmong } from './lost-arguments.ts';
 import type { PlacedText, PlacedTexts } from './placed-texts.ts';
-import { jsonTexts, type CallPart, type MessageParts } from './prompt-parts.ts';
+import type { CallPart, MessageParts } from './prompt-parts.ts';
+import { ReadingBudget } from './reading-budget.ts';
 import type { JsonPath } from '../request/request.ts';
 import { isAnchor, outside } from './text-ranges.ts';
-import { holdsBeginning, leastTold, type Found } from './written-forms.ts';
+import { standsInCalls } from './told-calls.ts';
+import type { Found } from './written-forms.ts';
 
 export interface LostCall {
-  readonly what: 'call' | 'call-arguments';
+  /** `call`: neither name nor arguments; `call-arguments`: all of them; `arguments-cut`: some of them. */
+  readonly what: 'call' | 'call-arguments' | 'arguments-cut';
   readonly path: JsonPath;
   readonly unread: boolean;
   /** Index of its message. */
@@ -22,6 +25,8 @@ export interface CallGap extends Found {
   readonly calls: readonly CallPart[];
   /** The places of the message's own texts in it. */
   readonly own: readonly Found[];
+  /** Texts of messages that were found where a call may say the same. */
+  readonly covered: readonly string[];
 }
 
 export function callGaps(
@@ -39,14 +44,22 @@ export function callGaps(
     }
     if (calls.length === 0) continue;
     const own: Found[] = [];
-    let after = at;
-    for (let one = texts[after]; one?.message === index; one = texts[after]) {
-      if (standsInTurn(one) && one.place !== undefined) own.push(one.place);
-      after += 1;
+    const covered: string[] = [];
+    let end = rendered.length;
+    for (let after = at; ; after += 1) {
+      const one = texts[after];
+      if (one?.place === undefined || !standsInTurn(one)) {
+        if (one === undefined) break;
+        continue;
+      }
+      if (standsInCalls(one.part.text, calls)) covered.push(one.part.text);
+      else if (one.message === index) own.push(one.place);
+      else {
+        end = one.place.start;
+        break;
+      }
     }
-    for (let one = texts[after]; one !== undefined && !standsInTurn(one); one = texts[after]) after += 1;
-    const end = Math.max(start, texts[after]?.place?.start ?? rendered.length);
-    gaps.push({ message: index, start, end, calls, own });
+    gaps.push({ message: index, start, end: Math.max(start, end), calls, own, covered });
   }
   return gaps;
 }
@@ -56,6 +69,10 @@ function standsInTurn({ part, place }: PlacedText): boolean {
   return isAnchor(place) && part.sort !== 'instructions' && part.sort !== 'later-instructions';
 }
 
+/** Looking for what is missing reads so many times the prompt at most, and a short one a little more often. */
+const mostReads = 8;
+const freeCharacters = 1_000_000;
+
 export function lostCalls(
   gaps: readonly CallGap[],
   inOrder: boolean,
@@ -64,29 +81,53 @@ export function lostCalls(
 ): LostCall[] {
   if (!inOrder) return [];
   const writings = seen.at('call-argument', 'nested-argument');
-  const lost: LostCall[] = [];
-  for (const { message, start, end, calls, own } of gaps) {
+  const budget = new ReadingBudget(mostReads * rendered.length + freeCharacters);
+  const found: LostCall[] = [];
+  for (const { start, end, calls, own, covered } of regionsOf(gaps)) {
     const within = own.map((one) => ({ start: one.start - start, end: one.end - start }));
-    const gap = outside(rendered.slice(start, end), within);
-    for (const call of calls) {
-      const held = holdsArguments(call, gap, writings);
-      if (held === true) continue;
-      const isNamed = holdsName(gap, call.name);
-      if (isNamed && held === undefined) continue;
-      const { path, unread } = call;
-      lost.push({ what: isNamed ? 'call-arguments' : 'call', path, unread, message });
+    const text = outside(rendered.slice(start, end), within);
+    const messages = new Map(calls.map(({ call, message }) => [call, message]));
+    for (const { call, what } of lostAmong([...messages.keys()], covered, text, writings, budget)) {
+      const { path, argumentsPath, unread } = call;
+      const at = what === 'arguments-cut' ? [...path, ...argumentsPath] : path;
+      found.push({ what, path: at, unread, message: messages.get(call) ?? 0 });
     }
   }
-  return lost;
+  return found;
 }
 
-/** Undefined where the arguments have nothing that could be told. */
-function holdsArguments(
-  { arguments: given }: CallPart,
-  gap: string,
-  writings: readonly FormWriting[],
-): boolean | undefined {
-  const texts = jsonTexts(given).filter((text) => text.trim().length >= leastTold);
-  if (texts.length === 0) return undefined;
-  return texts.some((text) => holdsBeginning(text, gap, writings));
+interface PlacedCall {
+  readonly call: CallPart;
+  /** Index of its message. */
+  readonly message: number;
+}
+
+interface Region extends Found {
+  readonly calls: readonly PlacedCall[];
+  readonly own: readonly Found[];
+  readonly covered: readonly string[];
+}
+
+/** Gaps that overlap hold the calls of one another: one occurrence must not stand for two. */
+function regionsOf(gaps: readonly CallGap[]): Region[] {
+  const regions: {
+    start: number;
+    end: number;
+    calls: PlacedCall[];
+    own: Found[];
+    covered: string[];
+  }[] = [];
+  for (const { start, end, calls, own, covered, message } of gaps) {
+    const last = regions.at(-1);
+    const placed = calls.map((call): PlacedCall => ({ call, message }));
+    if (last === undefined || start >= last.end) {
+      regions.push({ start, end, calls: placed, own: [...own], covered: [...covered] });
+      continue;
+    }
+    last.end = Math.max(last.end, end);
+    for (const one of placed) last.calls.push(one);
+    for (const place of own) last.own.push(place);
+    for (const text of covered) last.covered.push(text);
+  }
+  return regions;
 }

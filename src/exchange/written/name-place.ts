@@ -9,10 +9,6 @@ export function namePlace(text: string, name: string, from = 0, end = text.lengt
   return -1;
 }
 
-export function holdsName(text: string, name: string): boolean {
-  return namePlace(text, name) >= 0;
-}
-
 /** True if the characters around it are no part of a name. */
 export function standsAlone(text: string, at: number, length: number): boolean {
   return !isNameCharacter(text[at - 1]) && !isNameCharacter(text[at + length]);

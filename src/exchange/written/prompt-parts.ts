@@ -43,7 +43,11 @@ export interface CallPart {
   readonly name: string;
   /** The arguments as parsed, where they are JSON; else their text. */
   readonly arguments: Json;
+  /** Their text, where they were sent as one. */
+  readonly sent?: string;
   readonly path: JsonPath;
+  /** Where they stand below the path. */
+  readonly argumentsPath: JsonPath;
   /** True for a call that stands where the protocol once had it. */
   readonly unread: boolean;
 }
@@ -195,29 +199,41 @@ function callsOf({ value, path, contentPath }: ChatMessage): readonly CallPart[]
   if (isArray(calls)) {
     for (const [index, call] of calls.entries()) {
       const inner = isObject(call) ? call['function'] : undefined;
-      addCall(found, isObject(inner) ? inner : call, 'arguments', [...path, 'tool_calls', index]);
+      const [own, below] = isObject(inner) ? [inner, inFunction] : [call, inCall];
+      addCall(found, own, below, [...path, 'tool_calls', index]);
     }
   }
-  if (legacy !== undefined) addCall(found, legacy, 'arguments', [...path, 'function_call'], true);
-  if (type === 'function_call') addCall(found, value, 'arguments', path);
+  if (legacy !== undefined) addCall(found, legacy, inCall, [...path, 'function_call'], true);
+  if (type === 'function_call') addCall(found, value, inCall, path);
   if (isArray(content)) {
     for (const [index, part] of content.entries()) {
       if (isObject(part) && part['type'] === 'tool_use')
-        addCall(found, part, 'input', [...contentPath, index]);
+        addCall(found, part, ['input'], [...contentPath, index]);
     }
   }
   return found;
 }
 
+const inCall = ['arguments'] as const;
+const inFunction = ['function', 'arguments'] as const;
+
 function addCall(
   found: CallPart[],
   call: Json | undefined,
-  member: string,
+  argumentsPath: readonly string[],
   path: JsonPath,
   unread = false,
 ): void {
   if (!isObject(call) || typeof call['name'] !== 'string' || call['name'] === '') return;
-  found.push({ name: call['name'], arguments: argumentsOf(call[member]), path, unread });
+  const given = call[argumentsPath.at(-1) ?? ''];
+  found.push({
+    name: call['name'],
+    arguments: argumentsOf(given),
+    ...(typeof given === 'string' && { sent: given }),
+    path,
+    argumentsPath,
+    unread,
+  });
 }
 
 function argumentsOf(given: Json | undefined): Json {

@@ -108,6 +108,12 @@ export function findAs(form: FormWriting, text: string, where: string): Found | 
 /** What no form writes in another way. */
 const plain = String.raw` !#-%(-;=?-[\]-~`;
 const plainRuns = new RegExp(`[${plain}]{12,48}`);
+const onlyPlain = new RegExp(`^[${plain}]*$`);
+
+/** True for a text that each form writes as it is. */
+export function isPlain(text: string): boolean {
+  return onlyPlain.test(text);
+}
 
 /** A run of the text's characters that stands in each of its forms; undefined if all are shorter than is worth a look. */
 function plainRun(text: string): string | undefined {
@@ -125,6 +131,11 @@ export function longestPlainRun(text: string): string | undefined {
   );
 }
 
+/** The last such run. */
+export function lastPlainRun(text: string): string | undefined {
+  return text.match(allPlainRuns)?.at(-1);
+}
+
 /** A shorter text may be in the markup by chance. */
 export const leastTold = 3;
 
@@ -133,10 +144,6 @@ const beginning = 48;
 /** As much of a text as tells it from others. */
 export function beginningOf(text: string): string {
   return text.trim().slice(0, beginning);
-}
-
-export function holdsBeginning(text: string, where: string, seen?: readonly FormWriting[]): boolean {
-  return findWritten(beginningOf(text), where, seen) !== undefined;
 }
 
 /** Short enough to lie between two escapes of most texts, long enough not to be there by chance. */

@@ -63,7 +63,7 @@ describe('held tools', () => {
 
   it('are those that stand more often outside messages than the conversation calls them', () => {
     const few = toolsOf(numbered(4));
-    const call = (name: string) => ({ name, arguments: null, path: [], unread: false });
+    const call = (name: string) => ({ name, arguments: null, path: [], argumentsPath: [], unread: false });
     const messages = [
       { role: 'assistant', path: [], texts: [], calls: [call('get_thing_0'), call('get_thing_1')] },
     ];
