@@ -107,14 +107,19 @@ const loop = [
   { role: 'tool', tool_call_id: ids[1], content: resultText },
 ];
 
+export interface ProbeBody {
+  readonly messages: readonly object[];
+  readonly tools?: readonly object[];
+}
+
 /** With ever less of what a template may refuse; the first that it takes shows what there is to see. */
-export const probeConversations: readonly object[] = [
+export const probeConversations: readonly ProbeBody[] = [
   { messages: [...spoken, ...loop], tools: [tool] },
   { messages: spoken, tools: [tool] },
   { messages: spoken },
 ];
 
-export const partsConversation = {
+export const partsConversation: ProbeBody = {
   messages: [
     {
       role: 'user',

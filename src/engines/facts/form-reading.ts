@@ -24,6 +24,7 @@ import {
   probedTag,
   probedTexts,
   wordAt,
+  type ProbeBody,
 } from './form-probe.ts';
 
 /** Renders a chat body; undefined if the template refuses it. */
@@ -34,7 +35,9 @@ export interface ReadForms {
   readonly json: readonly JsonStyle[];
 }
 
-export async function readForms(render: Render): Promise<ReadForms> {
+export async function readForms(
+  render: (body: ProbeBody) => Promise<string | undefined>,
+): Promise<ReadForms> {
   const parts = render(partsConversation);
   let rendered: string | undefined;
   for (const body of probeConversations) {

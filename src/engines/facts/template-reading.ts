@@ -7,6 +7,7 @@ import type { TemplateReading } from '../../exchange/model-facts.ts';
 import { findWritten } from '../../exchange/written/written-forms.ts';
 import { seenWriting, type FormWriting } from '../../exchange/written/form-writing.ts';
 import { reasoningMembers } from '../../exchange/written/prompt-parts.ts';
+import type { ProbeBody } from './form-probe.ts';
 import { readForms, type ReadForms, type Render } from './form-reading.ts';
 import { readRequest } from '../../exchange/request/request-reader.ts';
 
@@ -79,17 +80,21 @@ const whole = [
   lastQuestion,
 ];
 
-/** @returns undefined if the template refuses the plainest conversation */
+/** @returns undefined if the template refuses the plainest conversation, also without instructions */
 export async function readTemplate(render: Render): Promise<TemplateReading | undefined> {
   const plain = await render({ messages: [system, question] });
-  if (plain === undefined) return undefined;
-  const seen = await readForms(render);
-  const lostOf = (body: object): Promise<LostParts | undefined> => lostIn(render, body, seen);
+  if (plain === undefined && (await render({ messages: [question] })) === undefined) return undefined;
+  const takesInstructions = plain !== undefined;
+  const taken = (body: ProbeBody): ProbeBody => (takesInstructions ? body : withoutInstructions(body));
+  const ask = (body: ProbeBody): Promise<string | undefined> => render(taken(body));
+  const instructed: Render = async (body) => (takesInstructions ? render(body) : undefined);
+  const seen = await readForms(ask);
+  const lostOf = (body: ProbeBody): Promise<LostParts | undefined> => lostIn(render, taken(body), seen);
   const [all, loop, asDeveloper, twice, ...thoughts] = await Promise.all([
     lostOf({ messages: whole, tools: [tool] }),
     lostOf({ messages: looped({}), tools: [tool] }),
-    render({ messages: [{ role: 'developer', content: instructions }, question] }),
-    render({ messages: [system, { role: 'system', content: laterInstructions }, question] }),
+    instructed({ messages: [{ role: 'developer', content: instructions }, question] }),
+    instructed({ messages: [system, { role: 'system', content: laterInstructions }, question] }),
     ...reasoningMembers.map((member) => lostOf({ messages: looped({ [member]: reasoning }), tools: [tool] })),
   ]);
   const dropped = [all, loop].flatMap((lost) => (lost === undefined ? [] : droppedParts(lost)));
@@ -105,6 +110,13 @@ export async function readTemplate(render: Render): Promise<TemplateReading | un
     reasoningMembers: read,
     ...(seen.forms.length > 0 && { forms: seen.forms }),
     ...(seen.json.length > 0 && { json: seen.json }),
+  };
+}
+
+function withoutInstructions({ messages, ...more }: ProbeBody): ProbeBody {
+  return {
+    messages: messages.filter((message) => !('role' in message) || message.role !== 'system'),
+    ...more,
   };
 }
 
