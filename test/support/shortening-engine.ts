@@ -1,20 +1,37 @@
-// An engine that reads the newest message of a chat only and says nothing of it: what some servers do with what does not
-// fit. Everything else, the counts too, is the real engine's behind it.
+// Engines that read another chat than they were sent and say nothing of it: the newest message only, as some servers do with
+// what does not fit, or what a test makes of it. Everything else, the counts too, is the real engine's behind it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { localServer, type LocalServer } from './local-server.ts';
 
+interface Chat {
+  readonly messages: readonly unknown[];
+}
+
 export function shorteningEngine(engine: string): Promise<LocalServer> {
+  return changingEngine(engine, ({ messages }) => messages.slice(-1));
+}
+
+/** @param change what the engine reads in place of the messages */
+export function changingEngine(
+  engine: string,
+  change: (chat: Chat) => readonly unknown[],
+): Promise<LocalServer> {
   return localServer((request, response) => {
-    void pass(engine, request, response);
+    void pass(engine, change, request, response);
   });
 }
 
-async function pass(engine: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function pass(
+  engine: string,
+  change: (chat: Chat) => readonly unknown[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const path = request.url ?? '/';
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
-  const sent = path === '/v1/chat/completions' ? newestMessageOnly(body) : body;
+  const sent = path === '/v1/chat/completions' ? changed(body, change) : body;
   const reply = await fetch(engine + path, {
     method: request.method ?? 'GET',
     headers: { 'content-type': 'application/json' },
@@ -24,7 +41,7 @@ async function pass(engine: string, request: IncomingMessage, response: ServerRe
   response.end(Buffer.from(await reply.arrayBuffer()));
 }
 
-function newestMessageOnly(body: Buffer): Buffer {
-  const chat = JSON.parse(body.toString()) as { messages: unknown[] };
-  return Buffer.from(JSON.stringify({ ...chat, messages: chat.messages.slice(-1) }));
+function changed(body: Buffer, change: (chat: Chat) => readonly unknown[]): Buffer {
+  const chat = JSON.parse(body.toString()) as Chat;
+  return Buffer.from(JSON.stringify({ ...chat, messages: change(chat) }));
 }
