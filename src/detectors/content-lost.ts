@@ -2,11 +2,14 @@
  * Finds texts, reasoning, results and calls of tools that the client sent and the rendered prompt does not hold, in whatever
  * form a template may write them. What templates leave out on purpose is told as a fact of the model.
  */
+import { markedTexts } from './causes/content-texts.ts';
 import { grouped, lostOf } from './causes/lost.ts';
 import { lossWords, type Loss } from './causes/loss-words.ts';
+import { isPlaceTooMany } from './causes/picture-places.ts';
 import { isLaterCall, refinedTextLoss } from './causes/refined-loss.ts';
 import { wroteIn } from './causes/tried-tools.ts';
 import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { LostCall } from '../exchange/written/lost-calls.ts';
@@ -29,12 +32,26 @@ export const contentLost: Detector = {
     if (lost === undefined) return [];
     const { request, facts } = exchange;
     const chat = request?.kind === 'chat' ? request : undefined;
-    const losses = lossesOf(lost, chat, facts?.reading);
+    const losses = lossesOf({ ...lost, texts: withoutPictures(lost.texts, exchange) }, chat, facts?.reading);
     const changes = chat === undefined ? [] : roleChanges(chat, facts?.reading, lost);
     const groups = grouped([...losses, ...changes], ({ loss, fact: known }) => known ?? loss);
     return groups.map(([, [first, ...others]]) => findingOf(first, others));
   },
 };
+
+/** Without those that hold a picture by now, which is told by another name. */
+function withoutPictures(texts: readonly LostText[], exchange: Exchange): readonly LostText[] {
+  const { request, facts, prompts } = exchange;
+  const [read] = prompts;
+  if (texts.length === 0 || facts?.picturePlaces === undefined || request?.kind !== 'chat') return texts;
+  if (!request.hasMedia || read?.known !== true) return texts;
+  const { text: rendered = '' } = read;
+  const places = facts.picturePlaces.map(({ text }) => text);
+  const taken = places.filter((place) => isPlaceTooMany(request, rendered, facts, place));
+  const holders = markedTexts(exchange).filter(({ text }) => taken.some((place) => text.includes(place)));
+  const paths = new Set(holders.map(({ path }) => formatPath(path)));
+  return texts.filter(({ path }) => !paths.has(formatPath(path)));
+}
 
 interface LostHere {
   readonly loss: Loss;

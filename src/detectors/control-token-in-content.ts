@@ -4,6 +4,7 @@
  */
 import { brokenMarkers } from './causes/broken-markers.ts';
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
+import { isPlaceTooMany } from './causes/picture-places.ts';
 import { markedTexts, mostHits, type MarkedText } from './causes/content-texts.ts';
 import type { MarkerHit } from './causes/turn-signs.ts';
 import type { Detector } from './detector.ts';
@@ -74,27 +75,32 @@ function whatIsFormed(text: MarkedText, order: number, media: ReadonlySet<string
 const mediaName = /image|img|audio|video|vision|media/i;
 
 /** The markers that stand for media in this request. */
-function mediaTexts({ hasMedia }: ChatRequest, { markers, mediaMarker }: ModelFacts): ReadonlySet<string> {
+function mediaTexts(
+  { hasMedia }: ChatRequest,
+  { markers, mediaMarker, picturePlaces = [] }: ModelFacts,
+): ReadonlySet<string> {
   const named = markers.filter(({ text, kind }) => kind === 'control' && mediaName.test(text));
-  return new Set(
-    [mediaMarker, ...(hasMedia ? named.map(({ text }) => text) : [])].filter((text) => text !== ''),
-  );
+  const beside = hasMedia ? [...named, ...picturePlaces].map(({ text }) => text) : [];
+  return new Set([mediaMarker, ...beside].filter((text) => text !== ''));
 }
 
 function findingOf(
   { prompts }: Exchange,
   request: ChatRequest,
-  { markers, roleMarkers }: ModelFacts,
+  facts: ModelFacts,
   { text: one, cause, first, last }: Formed,
 ): Finding | undefined {
+  const { markers, roleMarkers } = facts;
   const [read] = prompts;
   if (read?.known !== true || read.text === undefined) return undefined;
   const at = renderedOffset(request, read.text, roleMarkers, one, { at: first.start, marker: first.text });
+  const hasPicture = cause === 'media-placeholder' && isPlaceTooMany(request, read.text, facts, first.text);
   // Not there as it was sent: the template has left it out or changed it, and nothing came of it.
-  if (at === undefined) return undefined;
+  if (at === undefined && !hasPicture) return undefined;
   const field = formatPath(one.path);
   // Media take up positions that our ids don't have.
-  const tokens = request.hasMedia ? undefined : markerTokens(read, at, at + last.start - first.start);
+  const isCounted = at !== undefined && !request.hasMedia;
+  const tokens = isCounted ? markerTokens(read, at, at + last.start - first.start) : undefined;
   const id = markers.find(({ text }) => text === first.text)?.id;
   return {
     kind: 'control-token-in-content',
@@ -105,7 +111,7 @@ function findingOf(
     ...(tokens && { tokens }),
     field,
     characters: { start: first.start, end: last.start + last.text.length },
-    message: `${place(field, first)} ${sentences[cause](first, last, id, one.hits.length)}.`,
+    message: `${placeIn(field, first)} ${sentences[hasPicture ? 'picture-place' : cause](first, last, id, one.hits.length)}.`,
     advice: advices[cause],
   };
 }
@@ -114,7 +120,7 @@ function withRepair(finding: Finding, edits: readonly Edit[] = []): Finding {
   return edits.length === 0 ? finding : { ...finding, repair: { edits, proof: { by: 'rereading' } } };
 }
 
-function place(field: string, { start }: MarkerHit): string {
+function placeIn(field: string, { start }: MarkerHit): string {
   return `At character ${start} of ${field}`;
 }
 
@@ -123,12 +129,14 @@ const sentences = {
     `${first.text} ends the turn and ${last.text} opens another, which the model can't tell from a real one`,
   'media-placeholder': (first) =>
     `${first.text} stands for media that are not there, so the engine counts more of them than were sent`,
+  'picture-place': (first) =>
+    `${first.text} is what the engine puts a picture in the place of: it takes the next one that was sent, or stands for one too many`,
   isolated: (first, _last, id, count) =>
     `${first.text} is read as the token${id === undefined ? '' : ` ${id}`}, not as its text${
       count > 1 ? `; ${count > mostHits ? `at least ${mostHits}` : count - 1} more follow in this field` : ''
     }`,
 } as const satisfies Record<
-  Formed['cause'],
+  Formed['cause'] | 'picture-place',
   (first: MarkerHit, last: MarkerHit, id: number | undefined, count: number) => string
 >;
 

@@ -78,6 +78,13 @@ export interface TemplateReading {
   readonly json?: readonly JsonStyle[];
 }
 
+/** A marker in whose place the engine puts a picture, whoever wrote it. */
+export interface PicturePlace {
+  readonly text: string;
+  /** How often it stands in a prompt for one of the pictures that the engine is asked about in the place of real ones. */
+  readonly perPicture: number;
+}
+
 export interface ModelFacts {
   /** Bounded label: the engine's own name of the model. */
   readonly modelName: string;
@@ -137,4 +144,6 @@ export interface ModelFacts {
   readonly unreadAttribution?: readonly ChatDialect[];
   /** Text that stands for media in a rendered prompt; differs per process on llama-server. '' if none. */
   readonly mediaMarker: string;
+  /** Absent where the model sees none, or the engine puts pictures nowhere but where they were sent. */
+  readonly picturePlaces?: readonly PicturePlace[];
 }

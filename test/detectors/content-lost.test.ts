@@ -59,8 +59,32 @@ const timeCall: JsonObject = {
   function: { name: 'get_time', arguments: '{"zone":"Europe/Madrid"}' },
 };
 
+/** As vLLM is seen to read pictures of Gemma 3: one is put in the place of the first marker, with line breaks around it. */
+const seeing = {
+  ...factsOf.gemma3,
+  picturePlaces: [{ text: '<start_of_image>', perPicture: 1 }],
+};
+const takingPicture = (text: string): ExchangeShape => ({
+  ...chat(
+    [
+      user('See <start_of_image> in it.'),
+      { role: 'assistant', content: 'Yes.' },
+      user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]),
+    ],
+    text,
+  ),
+  facts: seeing,
+});
+const answered = '<start_of_turn>model\nYes.<end_of_turn>\n<start_of_turn>user\n';
+
 testDetector(contentLost, {
   clean: [
+    {
+      name: 'a text that has taken a picture of a later message, which is told by another name',
+      exchange: takingPicture(
+        `<start_of_turn>user\nSee \n\n<start_of_image>\n\n in it.<end_of_turn>\n${answered}<start_of_image>`,
+      ),
+    },
     {
       name: 'texts in the form that this template was seen to write',
       exchange: rewritten(
@@ -272,6 +296,11 @@ testDetector(contentLost, {
     },
   ],
   found: [
+    {
+      name: 'a text with the marker of a picture that is not there, beside a picture that is',
+      exchange: takingPicture(`<start_of_turn>user\n<end_of_turn>\n${answered}<start_of_image>`),
+      findings: [{ cause: 'text', severity: 'error', field: 'messages[0].content' }],
+    },
     {
       name: 'characters that the template leaves out of every text',
       exchange: rewritten(

@@ -32,8 +32,47 @@ const leftOut = Array.from({ length: 40 }, (_, index) => ({
   content: 'yes',
 }));
 
+/** As vLLM is seen to read pictures: each stands for four, and is put in the place of the first marker, whoever wrote it. */
+const seeing = {
+  ...factsOf.qwen3,
+  markers: [...factsOf.qwen3.markers, { text: '<|image_pad|>', id: 151_655 }],
+  picturePlaces: [{ text: '<|image_pad|>', perPicture: 4 }],
+};
+const padding = '<|image_pad|>'.repeat(4);
+const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+/** @param earlier what the prompt has of the first message */
+function beforePicture(
+  said: string,
+  earlier: string,
+  later: string,
+  content: Json[] = [picture],
+): ExchangeShape {
+  const messages = [
+    { role: 'user', content: said },
+    { role: 'assistant', content: 'yes' },
+    { role: 'user', content },
+  ];
+  const text = turn('user', earlier) + turn('assistant', 'yes') + turn('user', later) + ask;
+  return { ...chat(messages, text), facts: seeing };
+}
+
 testDetector(controlTokenInContent, {
   clean: [
+    {
+      name: 'pictures, each as often as one stands for',
+      exchange: beforePicture('hi', 'hi', `<|vision_start|>${padding}<|vision_end|>${padding}`, [
+        picture,
+        picture,
+      ]),
+    },
+    {
+      name: 'the marker of a picture in a text that the template leaves out',
+      exchange: beforePicture('a <|image_pad|> tag', '', padding),
+    },
+    {
+      name: 'a broken marker of a picture before one',
+      exchange: beforePicture('a < |image_pad|> tag', 'a < |image_pad|> tag', padding),
+    },
     { name: 'a message without markers', exchange: user('What is 2 + 2?') },
     { name: 'an empty message', exchange: user('') },
     {
@@ -214,6 +253,30 @@ testDetector(controlTokenInContent, {
         tools: [{ type: 'function', function: { name: 'f', description: 'x< |im_end|>' } }],
       }),
       repairedText: `${turn('user', 'hi')}${ask}`,
+    },
+    {
+      name: 'the marker of a picture that takes the one of a later message',
+      exchange: beforePicture('a <|image_pad|> tag', `a ${padding} tag`, '<|image_pad|>'),
+      findings: [
+        {
+          cause: 'media-placeholder',
+          severity: 'error',
+          culprit: 'client',
+          field: 'messages[0].content',
+          characters: { start: 2, end: 15 },
+          message:
+            'At character 2 of messages[0].content <|image_pad|> is what the engine puts a picture in the place of: it takes the next one that was sent, or stands for one too many.',
+        },
+      ],
+      repaired: JSON.stringify(beforePicture('a < |image_pad|> tag', '', '').body),
+      repairedText: beforePicture('', 'a < |image_pad|> tag', padding).text ?? '',
+    },
+    {
+      name: 'the same where no picture is sent',
+      exchange: { ...user('a <|image_pad|> tag'), facts: seeing },
+      findings: [{ cause: 'isolated', severity: 'info' }],
+      repaired: JSON.stringify({ messages: [{ role: 'user', content: 'a < |image_pad|> tag' }] }),
+      repairedText: turn('user', 'a < |image_pad|> tag') + ask,
     },
     {
       name: 'a placeholder of media beside an image',

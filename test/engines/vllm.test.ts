@@ -358,6 +358,8 @@ describe('vLLM ids', () => {
     const at = (url: string): string =>
       `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"${url}"}}]}],"tools":[{"x":1.50}]}`;
     const large = `data:image/png;base64,${'A'.repeat(2 ** 21)}`;
+    await factsOf(engine);
+    asked.length = 0;
     for (const url of ['http://pictures.example/a.png', 'data:image/png;base64,AAAA', large]) {
       assert.deepEqual(await idsOf(engine, typed('chat', at(url))), [1, 2, 3]);
       const [first = '', ...others] = asked.splice(0);

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { VllmEngine } from '../../src/engines/vllm.ts';
 import { openAdapter } from '../engines/engine-under-test.ts';
-import { chat, clean, requestFindings, settled } from '../support/exchanges.ts';
+import { assertHas, chat, clean, requestFindings, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { greyPng } from '../support/png.ts';
 import { dummyWeights, gemma3WithPictures, qwen3WithPictures } from '../support/vllm/picture-model-folder.ts';
@@ -16,14 +16,25 @@ import { idsByAdapter, idsByRendering } from './conversions/reading.ts';
 
 // Rendering is on, so that the engine itself tells what it makes of the real pictures.
 const args = [...dummyWeights, '--enable-scale-out'];
-/** `padding`: the id that stands in the place of each piece of a picture. */
+/** `padding`: the id that stands in the place of each piece of a picture; `place`: what a picture is put in the place of. */
 const engines = [
-  { family: 'gemma3', padding: 262_144, engine: await realVllm(gemma3WithPictures, { args }) },
-  { family: 'qwen3', padding: 151_655, engine: await realVllm(qwen3WithPictures, { args }) },
+  {
+    family: 'gemma3',
+    padding: 262_144,
+    place: '<start_of_image>',
+    engine: await realVllm(gemma3WithPictures, { args }),
+  },
+  {
+    family: 'qwen3',
+    padding: 151_655,
+    place: '<|image_pad|>',
+    engine: await realVllm(qwen3WithPictures, { args }),
+  },
 ] as const;
 
 const text = (said: string): object => ({ type: 'text', text: said });
 const user = (...content: object[]): object => ({ role: 'user', content });
+const answered = (...content: object[]): object => ({ role: 'assistant', content });
 const inline = (png: Buffer): string => `data:image/png;base64,${png.toString('base64')}`;
 const [small, wide] = [greyPng(32, 32), greyPng(400, 90)];
 const part = (png: Buffer): object => ({ type: 'image_url', image_url: { url: inline(png) } });
@@ -32,6 +43,12 @@ const block = (png: Buffer): object => ({
   source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') },
 });
 const item = (png: Buffer): object => ({ type: 'input_image', detail: 'auto', image_url: inline(png) });
+const called = (id: string): object => ({ type: 'tool_use', id, name: 'look', input: { at: 'Oslo' } });
+const seen = (id: string, ...content: object[]): object => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+});
 const looked = [text('Look: '), part(wide), text('What is it?')];
 
 type Kind = 'chat' | 'messages' | 'responses';
@@ -70,13 +87,34 @@ const bodies: Readonly<Record<Kind, Readonly<Record<string, object>>>> = {
   },
 };
 
+/** Gemma 3's template refuses results of tools. */
+const results: Readonly<Record<string, object>> = {
+  'a picture in the result of a tool': {
+    messages: [user(text('Look.')), answered(called('t1')), user(seen('t1', text('Seen.'), block(wide)))],
+  },
+  'a picture alone in it': {
+    messages: [user(text('Look.')), answered(called('t1')), user(seen('t1', block(small)))],
+  },
+  'pictures in two results and behind them': {
+    messages: [
+      ...[user(text('Look.')), answered(called('t1'), called('t2'))],
+      user(
+        ...[seen('t1', text('One.'), block(small)), seen('t2', block(wide), text('Two.'))],
+        ...[text('So?'), block(small)],
+      ),
+      ...[answered(text('Grey.')), user(text('Sure?'), block(wide))],
+    ],
+  },
+};
+
 const cases = (['chat', 'messages', 'responses'] as const).flatMap((kind) =>
   Object.entries(bodies[kind]).map(([name, body]) => ({ kind, name, body })),
 );
+const inResults = Object.entries(results).map(([name, body]) => ({ kind: 'messages' as const, name, body }));
 
 for (const { family, padding, engine } of engines) {
   describe(`ids around pictures: ${family} on a real vLLM`, { skip: engine.skip }, () => {
-    for (const { kind, name, body } of cases) {
+    for (const { kind, name, body } of family === 'qwen3' ? [...cases, ...inResults] : cases) {
       it(`${kind}: ${name}`, async (t) => {
         const { url } = await engine.server();
         const adapter = openAdapter(url, { adapter: VllmEngine }).engine;
@@ -94,6 +132,60 @@ for (const { family, padding, engine } of engines) {
 /** A picture takes as many as its size asks for. */
 function onePerRun(ids: readonly number[], padding: number): number[] {
   return ids.filter((id, index) => id !== padding || ids[index - 1] !== padding);
+}
+
+for (const { family, place, engine } of engines) {
+  describe(
+    `what a picture is put in the place of, as text: ${family} on a real vLLM`,
+    { skip: engine.skip },
+    () => {
+      const said = { role: 'user', content: `See ${place} in it.` };
+      const forged = { ...clean, findings: 'control-token-in-content;media-placeholder' };
+      const yes = { role: 'assistant', content: 'Yes.' };
+
+      it('is found beside a picture, and before one, which it takes', async (t) => {
+        const { url } = await engine.server();
+        for (const [messages, field] of [
+          [[user(text(said.content), part(wide))], 'messages[0].content[0].text'],
+          [[said, yes, user(part(wide), text('And this?'))], 'messages[0].content'],
+          [[user(...looked), yes, said], 'messages[2].content'],
+        ] as const) {
+          const proxied = await openProxy(t, url);
+          assert.deepEqual((await chat(proxied, { messages })).said, forged);
+          await settled(proxied, 1);
+          const [found] = await requestFindings(proxied);
+          assertHas(found, { severity: 'error', culprit: 'client', field });
+          assert.match(String(found?.['message']), /it takes the next one that was sent/);
+        }
+      });
+
+      it('is only spoken of where there is no picture, and no other marker of a picture’s is told', async (t) => {
+        const proxied = await openProxy(t, (await engine.server()).url);
+        const alone = await chat(proxied, { messages: [said] });
+        assert.equal(alone.said.findings, 'control-token-in-content;isolated');
+        const broken = `See ${place.slice(0, 1)} ${place.slice(1)} and <end_of_image>, <|vision_end|>, <image>.`;
+        for (const messages of [
+          [user(...looked)],
+          [user(part(small), part(wide)), yes, user(text('And?'), part(small))],
+          [user(text(broken), part(small))],
+        ])
+          assert.deepEqual((await chat(proxied, { messages })).said, clean);
+      });
+
+      it('is broken by the rewrite, so that the picture stays where it was sent', async (t) => {
+        const { url } = await engine.server();
+        const settings = { MODE: 'strict', DETECTORS_CONTROL_TOKEN_IN_CONTENT_ACTION: 'rewrite' };
+        const proxied = await openProxy(t, url, settings);
+        const messages = [said, yes, user(part(wide), text('And this?'))];
+        const rewritten = await chat(proxied, { messages, return_token_ids: true });
+        assert.equal(rewritten.said.action, 'rewrite');
+        const content = `See ${place.slice(0, 1)} ${place.slice(1)} in it.`;
+        const apart = [{ ...said, content }, ...messages.slice(1)];
+        const direct = await chat({ url }, { messages: apart, return_token_ids: true });
+        assert.deepEqual(rewritten.json['prompt_token_ids'], direct.json['prompt_token_ids']);
+      });
+    },
+  );
 }
 
 describe(

@@ -35,7 +35,7 @@ export function ownForms(facts: ModelFacts): OwnForms {
 }
 
 function learnForms(facts: ModelFacts): OwnForms {
-  const { roleMarkers, turnEnds = [], bos, eos, markers, mediaMarker } = facts;
+  const { roleMarkers, turnEnds = [], bos, eos, markers, mediaMarker, picturePlaces = [] } = facts;
   const ends = [
     ...new Set([...turnEnds.flatMap((end) => piecesOf(end, facts)[0]?.marker ?? []), eos?.text ?? '']),
   ].filter((text) => text !== '' && roleMarkers.length > 0);
@@ -52,7 +52,8 @@ function learnForms(facts: ModelFacts): OwnForms {
       bos?.text ?? '',
     ].filter((text) => text.trim() !== ''),
   );
-  const isNever = ({ text, kind }: Marker): boolean => kind === 'control' || text === mediaMarker;
+  const media = new Set([mediaMarker, ...picturePlaces.map(({ text }) => text)]);
+  const isNever = ({ text, kind }: Marker): boolean => kind === 'control' || media.has(text);
   const never = new Set([...markers.filter(isNever).map(({ text }) => text), ...frame]);
   const longer = markers.filter(({ text }) => [...never].some((one) => text.includes(one)));
   const texts = [...new Set([...never, ...longer.map(({ text }) => text)])];

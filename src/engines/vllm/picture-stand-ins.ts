@@ -16,13 +16,16 @@ const data =
   'rQGtAa0BrQGtAa0BrQGtAa0BrQGtAa0BrQGtAa0BrQGtAa0BrQGtAa0BbQEfPgFpLSbCLgAAAABJRU5ErkJggg==';
 const url = `data:image/png;base64,${data}`;
 
+/** As a part of a chat. */
+export const pictureStandIn: JsonObject = { type: 'image_url', image_url: { url } };
+
 /** By dialect: which parts the engine takes for pictures, and the one that stands for each. */
 const pictures: Readonly<
   Record<ChatDialect, { readonly kinds: readonly string[]; readonly standIn: JsonObject }>
 > = {
   openai: {
     kinds: ['image_url', 'input_image'],
-    standIn: { type: 'image_url', image_url: { url } },
+    standIn: pictureStandIn,
   },
   anthropic: {
     kinds: ['image'],

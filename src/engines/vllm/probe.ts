@@ -2,7 +2,7 @@
  * Model facts of a vLLM by probing. It has no endpoint for a rendered text: the ids of a probe conversation are turned
  * back into text, and that text is believed only if it has exactly these ids.
  */
-import type { Marker, ModelFacts } from '../../exchange/model-facts.ts';
+import type { Marker, ModelFacts, PicturePlace } from '../../exchange/model-facts.ts';
 import { proveBoundaries } from '../../tokens/boundary-proof.ts';
 import { markerCandidates } from '../../tokens/markers.ts';
 
@@ -11,6 +11,7 @@ import { probeFacts, type ProbedFacts } from '../facts/facts-probe.ts';
 import { templateFacts } from '../fingerprint.ts';
 import { tokenizeSeparated, type TokenizeOne } from '../joined-tokenization.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { picturePlaces } from './picture-places.ts';
 import { vllmIgnoredFields } from './ignored-fields.ts';
 import type { VllmOracle, VllmTokenizerInfo } from './oracle.ts';
 import type { VllmIdentity } from './signature.ts';
@@ -25,7 +26,7 @@ export async function probeVllm(
   context: AskContext,
 ): Promise<ModelFacts> {
   const { model, signature, version, contextTokens } = identity;
-  const [{ facts, template, isMissing }, { cacheBlockTokens }] = await Promise.all([
+  const [{ facts, template, isMissing, places }, { cacheBlockTokens }] = await Promise.all([
     probeModel(oracle, model.name, context),
     oracle.metrics(context),
   ]);
@@ -44,6 +45,7 @@ export async function probeVllm(
     contextTokens,
     slots: 0,
     mediaMarker: '',
+    ...(places.length > 0 && { picturePlaces: places }),
     saltsCache: true,
     ignoredFields: vllmIgnoredFields,
     ...(cacheBlockTokens === undefined ? {} : { cacheBlockTokens }),
@@ -55,7 +57,12 @@ async function probeModel(
   oracle: VllmOracle,
   model: string,
   context: AskContext,
-): Promise<{ facts: ProbedFacts; template: string | undefined; isMissing: boolean }> {
+): Promise<{
+  facts: ProbedFacts;
+  template: string | undefined;
+  isMissing: boolean;
+  places: readonly PicturePlace[];
+}> {
   const tokenize: TokenizeOne = async (text) => (await oracle.tokenize(text, false, model, context)).ids;
   const tokenizePrompt: TokenizeOne = async (text) => (await oracle.tokenize(text, true, model, context)).ids;
   const render = (body: object): Promise<string | undefined> =>
@@ -63,20 +70,21 @@ async function probeModel(
   const info = await oracle.tokenizerInfo(context);
   const rendered = await render({ messages: [{ role: 'user', content: 'weir' }] });
   const isMissing = rendered === undefined && (await oracle.lacksTemplate(model, context));
+  const places = await picturePlaces(oracle, model, rendered, context);
   const separator = await findSeparator(rendered, tokenize);
   const input = {
     template: info?.template,
     bosText: await bosTextOf(info, await tokenizePrompt(''), (ids) => oracle.detokenize(ids, model, context)),
     eosText: info?.eosText ?? '',
     hidesBos: false,
-    tokenTexts: info?.addedTexts.slice(0, mostListedTexts) ?? [],
+    tokenTexts: [...places.map(({ text }) => text), ...(info?.addedTexts.slice(0, mostListedTexts) ?? [])],
   };
   const facts = await probeFacts(input, {
     tokenizeMany: (texts) => tokenizeSeparated(texts, separator, tokenize),
     tokenizePrompt,
     render,
   });
-  return { facts, template: info?.template, isMissing };
+  return { facts, template: info?.template, isMissing, places };
 }
 
 /** A marker proven with one call per text: with it the other proofs take few. */

@@ -22,6 +22,7 @@ import {
   type IgnoredField,
   type Marker,
   type ModelFacts,
+  type PicturePlace,
   type RoleMarker,
   type Tail,
   type TemplateReading,
@@ -122,6 +123,9 @@ const modelFacts = object({
   saltsCache: optional(flag),
   unreadAttribution: optional(listOf(oneOf(chatDialects))),
   mediaMarker: text,
+  picturePlaces: optional(
+    listOf(object({ text, perPicture: wholeNumber } satisfies MembersOf<PicturePlace>)),
+  ),
 } satisfies MembersOf<ModelFacts>);
 
 const route = object({

@@ -27,13 +27,12 @@ export function mediumOf(part: JsonObject): string | undefined {
 }
 
 /** The result of a tool may stand among the parts, with parts of its own. */
-export function holdsMedia(content: Json | undefined): boolean {
-  if (!isArray(content)) return false;
-  return content.some(
-    (part) =>
-      isObject(part) &&
-      (mediumOf(part) !== undefined || (part['type'] === 'tool_result' && holdsMedia(part['content']))),
-  );
+export function countMedia(content: Json | undefined): number {
+  if (!isArray(content)) return 0;
+  return content.filter(isObject).reduce((sum, part) => {
+    if (mediumOf(part) !== undefined) return sum + 1;
+    return part['type'] === 'tool_result' ? sum + countMedia(part['content']) : sum;
+  }, 0);
 }
 
 /** Then the engine counts tokens that are not among the ids that are known. */

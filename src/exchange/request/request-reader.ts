@@ -3,7 +3,7 @@
  * gives its own error; nothing is coerced, repaired or given a default that the engine does not give.
  */
 import { isArray, isObject, readBody } from '../json/body-reader.ts';
-import { holdsMedia } from './media-parts.ts';
+import { countMedia } from './media-parts.ts';
 import { readRawPrompts } from './raw-prompt.ts';
 import { readMessagesConversation } from './messages-request.ts';
 import type { ChatDialect, ChatMessage, Json, JsonObject, RequestReading } from './request.ts';
@@ -66,7 +66,7 @@ export function shapeRequest(body: Buffer, json: JsonObject, kind: RequestKind):
       dialect,
       messages,
       tools,
-      hasMedia: messages.some(({ value }) => holdsMedia(value['content'])),
+      hasMedia: messages.some(({ value }) => countMedia(value['content']) > 0),
     },
   };
 }
