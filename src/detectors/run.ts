@@ -78,13 +78,23 @@ class Asking {
     if (!state.ask) return false;
     try {
       const found = detector.detect(this.#exchange);
-      findings.push(...found.map((one) => withSeverity(one, setting?.severity)));
+      const argument = this.#exchange.facts?.templateArgument;
+      findings.push(...found.map((one) => withSeverity(withArgument(one, argument), setting?.severity)));
     } catch (error) {
       skipped.push({ kind, reason: 'inspection-failed' });
       run.onFailure?.(kind, error);
     }
     return true;
   }
+}
+
+/** Where the template is to blame: how the engine is given another one is the engine's own, and the same for all kinds. */
+function withArgument(finding: Finding, argument: string | undefined): Finding {
+  if (argument === undefined || finding.culprit !== 'template' || finding.severity === 'info') return finding;
+  return {
+    ...finding,
+    advice: `${finding.advice} The engine is started with another template by ${argument}.`,
+  };
 }
 
 function withSeverity(finding: Finding, severity: Severity | undefined): Finding {

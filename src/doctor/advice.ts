@@ -31,10 +31,12 @@ const rules: Readonly<Record<AdviceId, Rule>> = {
     const { bos } = facts;
     if (bos === undefined || !facts.addedPrefix.completion.includes(bos.id)) return undefined;
     const text = printable(bos.text);
+    const isHeeded = facts.ignoredFields?.some(({ name }) => name === 'add-special-tokens') === false;
+    const field = isHeeded ? 'or add_special_tokens: false beside it, ' : '';
     return {
       severity: 'warning',
       message: `Clients that render the chat template themselves and send the text to ${either(routes.text)} get two BOS tokens: their text starts with ${text} and the engine adds another (id ${bos.id}).`,
-      advice: `Send the text without ${text}, or send token ids, or let the server apply the template: ${either(routes.chat)}.`,
+      advice: `Send the text without ${text}, ${field}or send token ids, or let the server apply the template: ${either(routes.chat)}.`,
     };
   },
 

@@ -36,22 +36,29 @@ function knownLines(diagnosis: Diagnosis & { known: true }, paint: Paint): strin
 function engineRows(upstream: string, { facts, trainedContextTokens }: Serving): Row[] {
   const { engine, build, modelName, modelPath, contextTokens, slots } = facts;
   const trained = trainedContextTokens > 0 ? `; the model was trained for ${trainedContextTokens}` : '';
-  const context = contextTokens > 0 ? `${contextTokens} tokens per slot` : 'not told';
+  const size = contextTokens > 0 ? `${contextTokens} tokens` : 'not told';
+  // An engine that batches as it goes has none.
+  const context = slots === 0 ? size : `${size} per slot, ${slots} ${slots === 1 ? 'slot' : 'slots'}`;
   return [
     { label: 'address', value: upstream },
     { label: 'kind', value: `${engine}, build ${printable(build)}` },
     { label: 'model', value: printable(modelName) },
     { label: 'file', value: [printable(modelPath)] },
-    { label: 'context', value: `${context}, ${slots} ${slots === 1 ? 'slot' : 'slots'}${trained}` },
+    { label: 'context', value: `${context}${trained}` },
   ];
 }
 
 function templateRows({ facts }: Serving): Row[] {
-  if (facts.templateHash === '') return [{ label: 'template', value: 'none' }];
-  const { roleMarkers, turnEnds = [], generationPrompt, thinkTail } = facts;
+  const { templateHash, roleMarkers, turnEnds = [], generationPrompt, thinkTail } = facts;
+  const isHidden = facts.templateOrigin === undefined && roleMarkers.length > 0;
+  if (templateHash === '' && !isHidden) return [{ label: 'template', value: 'none' }];
   return [
-    { label: 'first line', value: [clippedTo(printable(facts.templateFirstLine), lineWidth - 21)] },
-    { label: 'hash', value: facts.templateHash },
+    ...(templateHash === ''
+      ? [{ label: 'template', value: 'not shown by the engine; this is what it writes' }]
+      : [
+          { label: 'first line', value: [clippedTo(printable(facts.templateFirstLine), lineWidth - 21)] },
+          { label: 'hash', value: templateHash },
+        ]),
     { label: 'date', value: facts.templateWritesDate ? "writes today's date" : 'writes none' },
     ...(roleMarkers.length === 0 ? [{ label: 'roles', value: 'no markers in front of them' }] : []),
     ...roleMarkers.map(({ role, opening }) => ({ label: role, value: [printable(opening)] })),

@@ -103,6 +103,8 @@ export interface ModelFacts {
    * is a text, whoever wrote it.
    */
   readonly templateName?: string;
+  /** The argument by which the engine is started with another one; absent if not known. */
+  readonly templateArgument?: string;
   readonly templateWritesDate: boolean;
   readonly bos?: Marker;
   /** Whether a rendered conversation starts with BOS by the template's doing; absent if there is none, or not to be told. */

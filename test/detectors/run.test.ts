@@ -13,7 +13,7 @@ import {
 } from '../../src/detectors/run.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import type { UnknownReason } from '../../src/exchange/token-read.ts';
-import { buildExchange, buildReply, type ExchangeShape } from '../support/exchange-builder.ts';
+import { buildExchange, buildReply, factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 
 const doubled: ExchangeShape = {
   route: 'completion',
@@ -35,6 +35,26 @@ function unknownExchange(reason: UnknownReason): Exchange {
 }
 
 describe('runDetectors', () => {
+  it('says how the engine is given another template where that is to blame, and only there', () => {
+    const adviceOf = (shape: ExchangeShape): string[] =>
+      run(buildExchange(shape)).findings.map(({ advice }) => advice);
+    const facts = { ...factsOf.qwen3, templateArgument: '--template FILE' };
+    const sent = 'Which river flows through Dresden?';
+    const lost: ExchangeShape = {
+      route: 'chat',
+      body: { messages: [{ role: 'user', content: sent }] },
+      text: '<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n',
+      facts,
+    };
+    const [advice = '', ...others] = adviceOf(lost);
+    assert.match(advice, /such messages\. The engine is started with another template by --template FILE\.$/);
+    assert.deepEqual(others, []);
+    const [untold = ''] = adviceOf({ ...lost, facts: factsOf.qwen3 });
+    assert.match(untold, /such messages\.$/);
+    const [ofClient = ''] = adviceOf({ ...doubled, facts: { ...factsOf.gemma3, templateArgument: 'x' } });
+    assert.doesNotMatch(ofClient, /started with/);
+  });
+
   it('asks the detectors of one stage, and no others', () => {
     const exchange = buildExchange({
       ...doubled,

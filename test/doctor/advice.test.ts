@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adviseOn } from '../../src/doctor/advice.ts';
 import { adviceIds, type AdviceId, type Serving } from '../../src/doctor/diagnosis.ts';
+import type { ModelFacts } from '../../src/exchange/model-facts.ts';
+import { factsOf } from '../support/exchange-builder.ts';
 import { servingOf } from './serving.ts';
 
 /** What is said of Gemma 3 whatever else is true of it. */
@@ -87,6 +89,13 @@ describe('advice', () => {
     const [advice] = adviseOn(servingOf('gemma3'));
     assert.match(advice?.message ?? '', /\/completion or \/v1\/completions get two BOS.* <bos> .*\(id 2\)/);
     assert.match(advice?.advice ?? '', /without <bos>, or send token ids, .*: \/v1\/chat\/completions\.$/);
+  });
+
+  it('names the field that adds no BOS, where the engine is known to heed it', () => {
+    const adviceFor = (ignoredFields: ModelFacts['ignoredFields']): string =>
+      adviseOn(servingOf('gemma3', { ignoredFields: ignoredFields ?? [] }))[0]?.advice ?? '';
+    assert.match(adviceFor([]), /without <bos>, or add_special_tokens: false beside it, or send token ids/);
+    assert.doesNotMatch(adviceFor(factsOf.gemma3.ignoredFields), /add_special_tokens/);
   });
 
   it('counts the tokens of the think tail', () => {

@@ -49,6 +49,20 @@ describe('the report', () => {
     thinkTail: { text: hostile, ids: [1] },
   });
 
+  it('tells a template that is not shown from none, and names no slots where there are none', () => {
+    const shown = (serving: Serving): string => formatDiagnosis(diagnosisOf(serving), plain);
+    const hidden = { templateHash: '', templateFirstLine: '', slots: 0, contextTokens: 4096 };
+    const report = shown(servingOf('gemma3', hidden));
+    assert.match(report, /^ {2}template +not shown by the engine; this is what it writes$/m);
+    assert.match(report, /^ {2}user +<start_of_turn>user\\n$/m);
+    assert.match(report, /^ {2}context +4096 tokens$/m);
+    for (const none of [
+      { ...hidden, roleMarkers: [] },
+      { ...hidden, templateOrigin: 'none' as const },
+    ])
+      assert.match(shown(servingOf('gemma3', none)), /^ {2}template +none$/m);
+  });
+
   for (const [name, serving] of [
     ['Gemma 3', servingOf('gemma3')],
     ['Qwen3', servingOf('qwen3')],

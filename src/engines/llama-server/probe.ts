@@ -58,6 +58,7 @@ export async function probeLlama(
     ignoredFields: llamaIgnoredFields,
     contextTokens: props.contextTokens,
     slots: props.slots,
+    templateArgument: '--chat-template-file FILE',
     mediaMarker: props.mediaMarker,
   };
 }

@@ -44,6 +44,7 @@ export async function probeVllm(
     addedSuffix: { chat: [], completion: addedSuffix },
     contextTokens,
     slots: 0,
+    templateArgument: '--chat-template FILE',
     mediaMarker: '',
     ...(places.length > 0 && { picturePlaces: places }),
     saltsCache: true,

@@ -102,6 +102,7 @@ const modelFacts = object({
   templateFirstLine: text,
   templateOrigin: optional(oneOf(templateOrigins)),
   templateName: optional(text),
+  templateArgument: optional(text),
   templateWritesDate: flag,
   bos: optional(marker),
   templateWritesBos: optional(flag),
