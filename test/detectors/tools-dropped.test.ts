@@ -198,6 +198,23 @@ testDetector(toolsDropped, {
         },
       },
     },
+    {
+      name: 'the same, of calls whose results are short, too',
+      exchange: {
+        ...chat(
+          [time, bare],
+          `${written(time, bare)}${turn('user', 'time?')}${turn('assistant', '')}${turn('tool', 'pong')}${ask}`,
+        ),
+        body: {
+          messages: [
+            { role: 'user', content: 'time?' },
+            calling('ping', 'c1'),
+            { role: 'tool', tool_call_id: 'c1', content: 'pong' },
+          ],
+          tools: [time, bare],
+        },
+      },
+    },
     { name: 'tools without a name', exchange: chat([{ type: 'web_search' }], asked + ask) },
     {
       name: 'Anthropic tools',

@@ -106,7 +106,9 @@ function lostOfTools(
 
 function betweenOf(ranges: PlacedTexts['ranges'], gaps: readonly CallGap[], rendered: string): Between {
   const all = outside(rendered, ranges);
-  if (gaps.length === 0) return { rendered, all, withoutCalls: all };
-  const both = [...ranges, ...gaps].toSorted((a, b) => a.start - b.start);
+  // Where no text shows what stands before a call, its place may reach over the tools.
+  const known = gaps.filter(({ start }) => start > 0);
+  if (known.length === 0) return { rendered, all, withoutCalls: all };
+  const both = [...ranges, ...known].toSorted((a, b) => a.start - b.start);
   return { rendered, all, withoutCalls: outside(rendered, both) };
 }
