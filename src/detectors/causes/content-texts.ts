@@ -5,7 +5,13 @@
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
-import type { ChatRequest, GenerationRequest, Json, JsonPath } from '../../exchange/request/request.ts';
+import type {
+  ChatRequest,
+  GenerationRequest,
+  Json,
+  JsonObject,
+  JsonPath,
+} from '../../exchange/request/request.ts';
 import { ownForms, type OwnForms } from './turn-forms.ts';
 import { markerHits, firstMarker, take, turnShape, type MarkerHit, type TurnShape } from './turn-signs.ts';
 
@@ -100,40 +106,47 @@ export function markedTexts({ request, facts }: Exchange): readonly MarkedText[]
 /** Goes through every string once; most hold nothing. */
 function findMarkedTexts(request: ChatRequest, forms: OwnForms): MarkedText[] {
   const found: MarkedText[] = [];
+  /** From a message or a tool down to what is looked at: the way is put together only for texts that hold a marker. */
+  const steps: (string | number)[] = [];
+  let at: JsonPath = [];
+  let message: number | undefined;
   let index = 0;
   for (const { value, path, contentPath } of request.messages) {
+    message = index;
     for (const name in value) {
-      if (name === 'content') look(value[name], contentPath, undefined, index);
-      else if (!noText.has(name)) look(value[name], path, name, index);
+      if (name === 'content') {
+        at = contentPath;
+        look(value[name]);
+      } else if (!noText.has(name)) {
+        at = path;
+        lookIn(value, name);
+      }
     }
     index += 1;
   }
-  for (const [at, tool] of request.tools.entries()) look(tool, ['tools', at], undefined, undefined);
+  message = undefined;
+  at = ['tools'];
+  for (let index = 0; index < request.tools.length; index += 1) lookIn(request.tools, index);
   return found;
 
-  /** The way to a text is put together only for those that hold a marker. */
-  function look(
-    value: Json | undefined,
-    path: JsonPath,
-    step: string | number | undefined,
-    message: number | undefined,
-  ): void {
+  function lookIn(value: JsonObject | readonly Json[], step: string | number): void {
+    steps.push(step);
+    look((value as Readonly<Record<string | number, Json>>)[step]);
+    steps.pop();
+  }
+
+  function look(value: Json | undefined): void {
     if (typeof value === 'string') {
       const from = firstMarker(value, forms);
       if (from < 0 || value.startsWith('data:')) return;
-      const text = { text: value, path: wayTo(path, step), ...(message !== undefined && { message }) };
-      found.push(new MarkedText(text, from, forms));
+      const path = [...at, ...steps];
+      found.push(
+        new MarkedText({ text: value, path, ...(message !== undefined && { message }) }, from, forms),
+      );
     } else if (isArray(value)) {
-      const at = wayTo(path, step);
-      let index = 0;
-      for (const item of value) look(item, at, index++, message);
+      for (let index = 0; index < value.length; index += 1) lookIn(value, index);
     } else if (isObject(value)) {
-      const at = wayTo(path, step);
-      for (const name in value) if (!noText.has(name)) look(value[name], at, name, message);
+      for (const name in value) if (!noText.has(name)) lookIn(value, name);
     }
   }
-}
-
-function wayTo(path: JsonPath, step: string | number | undefined): JsonPath {
-  return step === undefined ? path : [...path, step];
 }

@@ -3,6 +3,7 @@
  * answer. What stands within a text, behind other words or in a fence is quoted, and no frame.
  */
 import type { ModelFacts } from '../../exchange/model-facts.ts';
+import { trimmed } from '../../exchange/written/text-place.ts';
 import { foreignForms, type ForeignForm } from './foreign-forms.ts';
 import { ownForms } from './turn-forms.ts';
 import { turnSigns, type TurnSign } from './turn-signs.ts';
@@ -44,7 +45,7 @@ export function foreignMessage(text: string, facts: ModelFacts, alone: boolean):
 
 function beginsForeign(text: string, facts: ModelFacts): ForeignFrame | undefined {
   const { beginning, byStart, firstCharacters } = foreignForms(facts);
-  if (!firstCharacters.has(text.trimStart().charAt(0))) return undefined;
+  if (!firstCharacters.has(trimmed(text).charAt(0))) return undefined;
   const begun = beginning?.exec(text) ?? undefined;
   if (begun === undefined) return undefined;
   const [head, marker] = begun;

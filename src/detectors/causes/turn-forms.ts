@@ -15,9 +15,9 @@ export interface OwnForms extends TurnForms {
   readonly pattern: MarkerPattern;
   /** What each of them begins with; text without one of these characters holds none. */
   readonly firstCharacters: readonly string[];
-  /** Places that may be the end of one turn and the opening of another; undefined where no turn can be forged. */
-  readonly forgery: RegExp | undefined;
-  /** Places that may be the first opening of a whole conversation. */
+  /** Finds what may open a turn; undefined where nothing does. */
+  readonly opening: RegExp | undefined;
+  /** Matches at a place the same with what may stand in front of it on its line. */
   readonly beginning: RegExp | undefined;
 }
 
@@ -58,7 +58,6 @@ function learnForms(facts: ModelFacts): OwnForms {
   const longer = markers.filter(({ text }) => [...never].some((one) => text.includes(one)));
   const texts = [...new Set([...never, ...longer.map(({ text }) => text)])];
   const opening = oneOf([...openings.values()].map(openingSource));
-  const end = oneOf(ends.map(escapeRegExp));
   const head = oneOf([String.raw`[^\S\n]`, ...[...frame].map(escapeRegExp)]);
   return {
     openings: [...openings.values()],
@@ -67,14 +66,9 @@ function learnForms(facts: ModelFacts): OwnForms {
     never,
     pattern: compileMarkers(texts.map((text) => ({ text, id: -1 }))),
     firstCharacters: [...new Set(texts.map((text) => text.slice(0, 1)))],
-    forgery:
-      opening === undefined || end === undefined
-        ? undefined
-        : new RegExp(String.raw`${end}\s*${opening}`, 'gu'),
+    opening: opening === undefined ? undefined : new RegExp(opening, 'gu'),
     beginning:
-      opening === undefined
-        ? undefined
-        : new RegExp(String.raw`(?:^|\n)${head ?? ''}{0,${mostHeads}}${opening}`, 'u'),
+      opening === undefined ? undefined : new RegExp(`${head ?? ''}{0,${mostHeads}}${opening}`, 'uy'),
   };
 }
 

@@ -3,6 +3,7 @@
  * model could take for one. Reads one text; knows neither request nor prompt.
  */
 import type { TurnForms, TurnOpening } from '../../tokens/marker-families.ts';
+import { standsAt } from '../../exchange/written/text-place.ts';
 import type { OwnForms } from './turn-forms.ts';
 
 /** Forms of turns, the model's own or others'. */
@@ -119,8 +120,9 @@ function closedAt(text: string, at: number, close: string): number | undefined {
 
 /** What the text's turns come to. Looks at signs only where the learnt forms say that there may be something. */
 export function turnShape(text: string, forms: OwnForms): TurnShape | undefined {
-  const mayOpen = forms.openings.some(({ start }) => text.includes(start));
-  return mayOpen ? (conversation(text, forms) ?? forgedTurn(text, forms)) : undefined;
+  return openingFrom(0, text, forms) === undefined
+    ? undefined
+    : (conversation(text, forms) ?? forgedTurn(text, forms));
 }
 
 /**
@@ -128,7 +130,7 @@ export function turnShape(text: string, forms: OwnForms): TurnShape | undefined 
  * there the text has to be a conversation from its first character to its last.
  */
 function conversation(text: string, forms: OwnForms): TurnShape | undefined {
-  if (forms.beginning?.test(text) !== true) return undefined;
+  if (!mayBegin(text, forms)) return undefined;
   const signs = turnSigns(text, forms);
   const first = signs.next().value as TurnSign | undefined;
   const begins = first?.role === undefined ? startsText : startsLine;
@@ -139,14 +141,32 @@ function conversation(text: string, forms: OwnForms): TurnShape | undefined {
   return { shape: 'conversation', first, last };
 }
 
+/** True if a line begins with what may be the first opening of a conversation. */
+function mayBegin(text: string, { beginning }: OwnForms): boolean {
+  if (beginning === undefined) return false;
+  for (let line = 0; ;) {
+    beginning.lastIndex = line;
+    if (beginning.test(text)) return true;
+    const end = text.indexOf('\n', line);
+    if (end < 0) return false;
+    line = end + 1;
+  }
+}
+
+/** Where the next place is that may open a turn. */
+function openingFrom(from: number, text: string, { opening }: OwnForms): number | undefined {
+  if (opening === undefined) return undefined;
+  opening.lastIndex = from;
+  return opening.exec(text)?.index;
+}
+
 function forgedTurn(text: string, forms: OwnForms): TurnShape | undefined {
-  const { forgery } = forms;
-  if (forgery === undefined) return undefined;
-  for (let from = 0; ;) {
-    forgery.lastIndex = from;
-    const match = forgery.exec(text);
-    if (match === null) return undefined;
-    const [first, last] = [...take(turnSigns(text, forms, match.index), 2)];
+  let at = openingFrom(0, text, forms);
+  for (; at !== undefined; at = openingFrom(at + 1, text, forms)) {
+    const behind = withoutSpace(text, at);
+    const end = forms.ends.find((one) => one.length <= behind && standsAt(text, one, behind - one.length));
+    if (end === undefined) continue;
+    const [first, last] = [...take(turnSigns(text, forms, behind - end.length), 2)];
     if (
       first?.kind === 'end' &&
       last?.kind === 'opening' &&
@@ -154,8 +174,17 @@ function forgedTurn(text: string, forms: OwnForms): TurnShape | undefined {
     ) {
       return { shape: 'forged-turn', first, last };
     }
-    from = match.index + 1;
   }
+  return undefined;
+}
+
+const space = /\s/;
+
+/** Where the white space in front of a place begins. */
+function withoutSpace(text: string, before: number): number {
+  let at = before;
+  while (at > 0 && space.test(text.charAt(at - 1))) at -= 1;
+  return at;
 }
 
 export function* take<Item>(items: Iterable<Item>, most: number): Generator<Item> {
