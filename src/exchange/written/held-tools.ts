@@ -39,7 +39,7 @@ const freeCharacters = 1_000_000;
  */
 export function heldTools(
   tools: readonly ToolParts[],
-  messages: readonly MessageParts[],
+  messages: () => readonly MessageParts[],
   { all, withoutCalls }: Between,
   seen: SeenWriting = unseen,
 ): HeldTool[] {
@@ -177,17 +177,17 @@ function beginsAround(text: string, one: Beginning, at: number): boolean {
 function mentionedIn(
   text: string,
   tools: readonly ToolParts[],
-  messages: readonly MessageParts[],
+  messages: () => readonly MessageParts[],
   budget: ReadingBudget,
 ): ReadonlySet<ToolParts> {
   const left = new Map(tools.map(({ name }) => [name, 0]));
-  for (const { calls } of messages) {
+  if (left.size === 0) return new Set();
+  for (const { calls } of messages()) {
     for (const { name } of calls) {
       const before = left.get(name);
       if (before !== undefined) left.set(name, before + 1);
     }
   }
-  if (left.size === 0) return new Set();
   eachPlace(text, [...left.keys()], budget, (name, at) => {
     if (standsAlone(text, at, name.length)) left.set(name, (left.get(name) ?? 0) - 1);
   });

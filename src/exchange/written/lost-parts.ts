@@ -3,13 +3,14 @@
  * doctor ask. A pure function of the request and the text; who did it, and how bad that is, is for the caller to say.
  */
 import { heldTools, type Between } from './held-tools.ts';
+import { formatPath } from '../json/json-path.ts';
 import { callGaps, lostCalls, type CallGap, type LostCall } from './lost-calls.ts';
 import { isCode, lostTexts, type LostText } from './lost-texts.ts';
 import { lostToolParts, type LostTool, type LostToolPart } from './lost-tools.ts';
 import { placeTexts, type PlacedTexts } from './placed-texts.ts';
 import { outside } from './text-ranges.ts';
 import { seenWriting, type SeenWriting } from './form-writing.ts';
-import { plainTexts } from './plain-texts.ts';
+import { readInOrder } from './in-order.ts';
 import { promptParts, type MessageParts, type TextSort } from './prompt-parts.ts';
 import type { TemplateReading } from '../model-facts.ts';
 import type { ChatRequest, JsonPath } from '../request/request.ts';
@@ -51,15 +52,30 @@ export function lostParts(
 }
 
 function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting): LostParts {
-  const plain = plainTexts(request.messages, rendered);
-  if (plain !== undefined) {
-    return { ...nothing, ...lostOfTools(request, seen, [], () => betweenOf(plain, [], rendered)) };
-  }
+  const inOrder = readInOrder(request.messages, rendered, seen);
+  if (inOrder === undefined) return findEverywhere(request, rendered, seen);
+  const { gaps, texts } = inOrder;
+  const calls = lostCalls(gaps, true, rendered, seen);
+  return {
+    texts,
+    asCode: [],
+    thinned: [],
+    calls,
+    ...lostOfTools(
+      request,
+      seen,
+      () => withoutLost(promptParts(request), calls),
+      () => betweenOf(inOrder.ranges, gaps, rendered),
+    ),
+  };
+}
+
+/** The long way, which finds texts in whatever order and form they are. */
+export function findEverywhere(request: ChatRequest, rendered: string, seen: SeenWriting): LostParts {
   const messages = promptParts(request);
   const placed = placeTexts(messages, rendered, seen);
   const gaps = callGaps(messages, placed, rendered);
   const calls = lostCalls(gaps, placed.inOrder, rendered, seen);
-  const written = withoutLost(messages, calls);
   return {
     texts: lostTexts(messages, placed.texts),
     asCode: codeOf(placed, rendered),
@@ -67,7 +83,12 @@ function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting
       leftOut === undefined ? [] : [{ path, sort, leftOut }],
     ),
     calls,
-    ...lostOfTools(request, seen, written, () => betweenOf(placed.ranges, gaps, rendered)),
+    ...lostOfTools(
+      request,
+      seen,
+      () => withoutLost(messages, calls),
+      () => betweenOf(placed.ranges, gaps, rendered),
+    ),
   };
 }
 
@@ -79,17 +100,18 @@ function codeOf({ texts }: PlacedTexts, rendered: string): LostParts['asCode'] {
 
 /** A call that is not in the prompt accounts for no mention of its tool. */
 function withoutLost(messages: readonly MessageParts[], lost: readonly LostCall[]): readonly MessageParts[] {
-  const gone = new Set(lost.filter(({ what }) => what === 'call').map(({ path }) => path));
+  const gone = new Set(lost.filter(({ what }) => what === 'call').map(({ path }) => formatPath(path)));
   if (gone.size === 0) return messages;
-  return messages.map((one) => ({ ...one, calls: one.calls.filter(({ path }) => !gone.has(path)) }));
+  return messages.map((one) => ({
+    ...one,
+    calls: one.calls.filter(({ path }) => !gone.has(formatPath(path))),
+  }));
 }
-
-const nothing = { texts: [], asCode: [], thinned: [], calls: [] } as const;
 
 function lostOfTools(
   request: ChatRequest,
   seen: SeenWriting,
-  messages: readonly MessageParts[],
+  messages: () => readonly MessageParts[],
   between: () => Between,
 ): Pick<LostParts, 'tools' | 'toolCount' | 'toolParts'> {
   const tools = toolParts(request);

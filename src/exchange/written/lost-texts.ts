@@ -34,7 +34,7 @@ export function lostTexts(messages: readonly MessageParts[], texts: readonly Pla
 }
 
 /** In the text as it was sent. */
-function runsOf({ text, skipped = 0 }: TextPart, missing: readonly Found[]): readonly Found[] {
+export function runsOf({ text, skipped = 0 }: TextPart, missing: readonly Found[]): readonly Found[] {
   const shift = skipped + text.length - text.trimStart().length;
   return missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
 }

@@ -2,22 +2,13 @@
  * Where the texts of a conversation stand in its rendered prompt. One scan forward finds what is there as it was sent and in
  * order; the rest is looked for between its neighbours, and only then everywhere, with bounded work.
  */
-import { parseJson } from '../json/body-reader.ts';
-import type { FormWriting, SeenWriting } from './form-writing.ts';
-import { holdsJson } from './json-style.ts';
-import { isReasoning, jsonTexts, type MessageParts, type TextPart, type TextSort } from './prompt-parts.ts';
+import type { SeenWriting } from './form-writing.ts';
+import { isReasoning, type MessageParts, type TextPart } from './prompt-parts.ts';
+import { mostRead, readsOfMissing, stateBetween, writingsOf } from './text-between.ts';
+import { holdsSamples, type TextState } from './text-pieces.ts';
 import { placeOf } from './text-place.ts';
-import type { TextPlace } from '../seen-form.ts';
 import { isAnchor, leastAnchor, outside } from './text-ranges.ts';
 import { findWritten, writtenForms, type Found } from './written-forms.ts';
-import {
-  holdsSamples,
-  holdsWord,
-  inPieces,
-  leftOutOf,
-  withoutReasoning,
-  type TextState,
-} from './text-pieces.ts';
 
 export interface PlacedText extends TextState {
   readonly part: TextPart;
@@ -38,11 +29,6 @@ const reach = 65_536;
 const shortReach = 4096;
 /** Beyond so many texts that are not where they are looked for, the scan looks only near. */
 const mostMisses = 16;
-/** Looking for what is missing reads so many times the prompt at most, and a short one a little more often. */
-const mostReads = 16;
-const freeCharacters = 1_000_000;
-/** What is not there is read for so often: for one form or two, and then for pieces. */
-const readsOfMissing = 4;
 
 /** @param seen how this template writes what it is given */
 export function placeTexts(
@@ -104,7 +90,7 @@ class Placing {
       frame ??= outside(this.#rendered, ranges);
       if (this.#isSpent(frame.length)) return { ...one, state: 'unknown' };
       this.#work += frame.length;
-      return findWritten(one.part.text, frame, this.#writings(one.part)) === undefined
+      return findWritten(one.part.text, frame, writingsOf(one.part, this.#seen)) === undefined
         ? one
         : { ...one, state: 'kept' };
     });
@@ -148,27 +134,16 @@ class Placing {
 
   /** Between the texts before and after it. */
   #near(part: TextPart, start: number, end: number): TextState {
-    const gap = this.#rendered.slice(start, end);
-    if (this.#isSpent(gap.length)) return { state: 'unknown', missing: [] };
-    const writings = this.#writings(part);
-    const near = findWritten(part.text, gap, writings);
-    if (near !== undefined) {
-      const place = { start: near.start + start, end: near.end + start };
-      const leftOut = leftOutOf(part.text, this.#rendered.slice(place.start, place.end), writings);
-      return { state: 'kept', place, missing: [], ...(leftOut !== undefined && { leftOut }) };
-    }
-    this.#work += gap.length * readsOfMissing;
-    const given = part.text.trim();
-    const isShort = given.length < leastAnchor * 2;
-    if ((isShort && holdsWord(given, gap)) || this.#holdsValues(part, gap))
-      return { state: 'kept', missing: [] };
-    return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings);
+    if (this.#isSpent(end - start)) return { state: 'unknown', missing: [] };
+    const state = stateBetween(part, { start, end }, this.#rendered, this.#seen);
+    if (state.place === undefined) this.#work += (end - start) * readsOfMissing;
+    return state;
   }
 
   /** Not for reasoning: where that stands is known, if it is kept. */
   #everywhere(part: TextPart): TextState {
     if (this.#isSpent(this.#rendered.length)) return { state: 'unknown', missing: [] };
-    const writings = this.#writings(part);
+    const writings = writingsOf(part, this.#seen);
     const place = findWritten(part.text, this.#rendered, writings);
     if (place !== undefined) return { state: 'kept', place, missing: [] };
     this.#work += this.#rendered.length * readsOfMissing;
@@ -176,42 +151,10 @@ class Placing {
     return { state: forms.some((form) => holdsSamples(form, this.#rendered)) ? 'kept' : 'lost', missing: [] };
   }
 
-  #writings({ sort, listed }: TextPart): readonly FormWriting[] {
-    const places = placesOf[sort];
-    return this.#seen.at(...(listed ? [...places, 'text-part' as const] : places));
-  }
-
-  /** True for a result in JSON that was written again, or was taken apart and is there by most of what it says. */
-  #holdsValues({ sort, text }: TextPart, gap: string): boolean {
-    const value = sort === 'tool-result' && /^\s*[-\d[{]/.test(text) ? parseJson(text) : undefined;
-    if (value === undefined) return false;
-    const writings = this.#seen.at('tool-result-value');
-    if (typeof value === 'number') return findWritten(String(value), gap, writings) !== undefined;
-    const style = this.#seen.resultStyle;
-    if (style !== undefined && holdsJson(value, style, writings, gap)) return true;
-    const texts = jsonTexts(value).filter((one) => one.trim() !== '');
-    const held = texts.filter((one) => findWritten(one, gap, writings) !== undefined);
-    return texts.length > 0 && held.length * 2 >= texts.length;
-  }
-
   #isSpent(next: number): boolean {
-    return this.#work + next > mostReads * this.#rendered.length + freeCharacters;
+    return this.#work + next > mostRead(this.#rendered);
   }
 }
-
-/** Where what was seen of a sort of text is kept. */
-const placesOf: Readonly<Record<TextSort, readonly TextPlace[]>> = {
-  instructions: ['instructions'],
-  'later-instructions': ['instructions'],
-  question: ['question'],
-  answer: ['answer'],
-  'text-beside-calls': ['answer'],
-  reasoning: ['reasoning'],
-  'loop-reasoning': ['reasoning'],
-  'tool-result': ['tool-result'],
-  'other-role': [],
-  unread: [],
-};
 
 /** Instructions may stand anywhere: some templates move them into the last question's turn. */
 function isLeading({ sort }: TextPart): boolean {

@@ -109,6 +109,10 @@ function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): Tex
 /** The names under which engines read reasoning, each some of them. */
 export const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
+export function isReasoningMember(member: string): boolean {
+  return member === 'reasoning_content' || member === 'reasoning' || member === 'thinking';
+}
+
 function addReasoning(texts: TextPart[], { value, path }: ChatMessage, sort: TextSort): void {
   for (const member of reasoningMembers) {
     const text = value[member];
@@ -183,15 +187,21 @@ function addUnread(texts: TextPart[], { value, path }: ChatMessage): void {
   for (const member in value) {
     if (readMembers.has(member)) continue;
     const text = value[member];
-    if (typeof text !== 'string' || text.trim().length < leastUnread) continue;
-    const isText = /\s/.test(text.trim()) && Number.isNaN(Date.parse(text));
-    if (isText) texts.push({ sort: 'unread', text, path: [...path, member], member, listed: false });
+    if (typeof text === 'string' && isUnreadText(text))
+      texts.push({ sort: 'unread', text, path: [...path, member], member, listed: false });
   }
+}
+
+/** True for what may be meant for the model, in a member that nobody reads. */
+export function isUnreadText(text: string): boolean {
+  const given = text.trim();
+  return given.length >= leastUnread && /\s/.test(given) && Number.isNaN(Date.parse(text));
 }
 
 const noCalls: readonly CallPart[] = [];
 
-function callsOf({ value, path, contentPath }: ChatMessage): readonly CallPart[] {
+/** Calls of tools that the message makes, wherever its protocol has them. */
+export function callsOf({ value, path, contentPath }: ChatMessage): readonly CallPart[] {
   const { tool_calls: calls, function_call: legacy, content, type } = value;
   // Most messages hold none.
   if (!isArray(calls) && !isArray(content) && legacy === undefined && type === undefined) return noCalls;

@@ -2,6 +2,7 @@
 import type { FormWriting } from './form-writing.ts';
 import type { TextPart } from './prompt-parts.ts';
 import {
+  anchorLength,
   findAs,
   findWritten,
   longPlainRun,
@@ -60,13 +61,29 @@ export function inPieces(given: string, rendered: string, writings: readonly For
 const shared = 10;
 const mostShared = 256;
 
+/** They cut markup into words; most texts have none. */
+const cuts = ['<', '>', '|'] as const;
+
 /** False where the markup between two texts has no piece of the text; true for longer ones without a look. */
 function sharesPieces(text: string, between: string): boolean {
   if (between.length > mostShared) return true;
+  if (longestUncut(between) < anchorLength && !cuts.some((cut) => text.includes(cut))) return false;
   for (let at = 0; at + shared <= between.length; at += shared) {
     if (text.includes(between.slice(at, at + shared))) return true;
   }
   return false;
+}
+
+function longestUncut(text: string): number {
+  let longest = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x3c && code !== 0x3e && code !== 0x7c) continue;
+    longest = Math.max(longest, at - start);
+    start = at + 1;
+  }
+  return Math.max(longest, text.length - start);
 }
 
 /** Ends reasoning inside an answer, whatever the model calls it. */

@@ -147,7 +147,7 @@ export function beginningOf(text: string): string {
 }
 
 /** Short enough to lie between two escapes of most texts, long enough not to be there by chance. */
-const anchorLength = 20;
+export const anchorLength = 20;
 const stride = 8;
 const slowTries = 64;
 

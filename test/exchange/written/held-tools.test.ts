@@ -14,7 +14,7 @@ function toolsOf(definitions: readonly object[]): readonly ToolParts[] {
 
 const inPrompt = (text: string) => ({ rendered: text, all: text, withoutCalls: text });
 const heldIn = (definitions: readonly object[], text: string): string[] =>
-  heldTools(toolsOf(definitions), [], inPrompt(text)).map(({ tool }) => tool.name);
+  heldTools(toolsOf(definitions), () => [], inPrompt(text)).map(({ tool }) => tool.name);
 
 const numbered = (count: number, description?: (index: number) => string): { name: string }[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -68,7 +68,7 @@ describe('held tools', () => {
       { role: 'assistant', path: [], texts: [], calls: [call('get_thing_0'), call('get_thing_1')] },
     ];
     const all = 'get_thing_0 get_thing_1 get_thing_1 get_thing_3';
-    const held = heldTools(few, messages, { rendered: all, all, withoutCalls: '' });
+    const held = heldTools(few, () => messages, { rendered: all, all, withoutCalls: '' });
     assert.deepEqual(
       held.map(({ tool }) => tool.name),
       ['get_thing_1', 'get_thing_3'],
@@ -80,7 +80,7 @@ describe('held tools', () => {
     const seconds = (count: number): number => {
       const missing = toolsOf(numbered(count, (index) => `Says what thing ${index} is.`));
       const start = process.cpuUsage();
-      assert.deepEqual(heldTools(missing, [], inPrompt(text)), []);
+      assert.deepEqual(heldTools(missing, () => [], inPrompt(text)), []);
       const { user, system } = process.cpuUsage(start);
       return (user + system) / 1e6;
     };

@@ -1,0 +1,81 @@
+/** Where the calls of a conversation stand, while its texts are met in order: a gap is open until a text behind it closes it. */
+import type { CallGap } from './lost-calls.ts';
+import { callsOf, type CallPart } from './prompt-parts.ts';
+import { standsInCalls } from './told-calls.ts';
+import type { ChatMessage } from '../request/request.ts';
+import type { Found } from './written-forms.ts';
+
+interface OpenGap extends CallGap {
+  end: number;
+  calls: readonly CallPart[];
+  readonly own: readonly Found[];
+  readonly covered: string[];
+}
+
+export class OpenGaps {
+  readonly #messages: readonly ChatMessage[];
+  readonly #rendered: string;
+  readonly #gaps: OpenGap[] = [];
+  #open: OpenGap[] = [];
+
+  constructor(messages: readonly ChatMessage[], rendered: string) {
+    this.#messages = messages;
+    this.#rendered = rendered;
+  }
+
+  /**
+   * @param message index of the message
+   * @param start behind the last longer text of a message before
+   * @param texts places of the message's own
+   * @param calls those that were not met as they were sent
+   */
+  open(message: number, start: number, texts: readonly Found[], calls: readonly CallPart[]): void {
+    const own: Found[] = [];
+    const covered: string[] = [];
+    for (const range of calls.length === 0 ? [] : texts) {
+      const text = this.#rendered.slice(range.start, range.end);
+      if (standsInCalls(text, calls)) covered.push(text);
+      else own.push(range);
+    }
+    const gap = { message, start, end: this.#rendered.length, calls, own, covered };
+    this.#gaps.push(gap);
+    this.#open.push(gap);
+  }
+
+  /** By a longer text of a later message, unless a call may say the same. */
+  close(at: number, text: string): void {
+    if (this.#open.length === 0) return;
+    this.#open = this.#open.filter((gap) => {
+      const isCovered = gap.calls.length > 0 && standsInCalls(text, gap.calls);
+      if (isCovered) gap.covered.push(text);
+      else gap.end = Math.max(gap.start, at);
+      return isCovered;
+    });
+  }
+
+  /** Where one call has to be looked for, those that were met in the same place are, too: no place stands for two. */
+  all(): readonly CallGap[] {
+    if (this.#gaps.every(({ calls }) => calls.length === 0)) return this.#gaps;
+    for (const region of this.#regions()) {
+      if (region.every(({ calls }) => calls.length === 0)) continue;
+      for (const gap of region) {
+        const message = this.#messages[gap.message];
+        if (gap.calls.length === 0 && message !== undefined) gap.calls = callsOf(message);
+      }
+    }
+    return this.#gaps;
+  }
+
+  /** Gaps that overlap. */
+  #regions(): readonly OpenGap[][] {
+    const regions: OpenGap[][] = [];
+    let end = 0;
+    for (const gap of this.#gaps) {
+      const last = regions.at(-1);
+      if (last === undefined || gap.start >= end) regions.push([gap]);
+      else last.push(gap);
+      end = Math.max(end, gap.end);
+    }
+    return regions;
+  }
+}

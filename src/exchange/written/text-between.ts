@@ -1,0 +1,75 @@
+/** What of a text stands between those before and after it, in whatever form a template may have written it. */
+import { parseJson } from '../json/body-reader.ts';
+import type { TextPlace } from '../seen-form.ts';
+import type { FormWriting, SeenWriting } from './form-writing.ts';
+import { holdsJson } from './json-style.ts';
+import { jsonTexts, type TextPart, type TextSort } from './prompt-parts.ts';
+import { holdsWord, inPieces, leftOutOf, withoutReasoning, type TextState } from './text-pieces.ts';
+import { leastAnchor } from './text-ranges.ts';
+import { findWritten, type Found } from './written-forms.ts';
+
+/** Looking for what is missing reads so many times the prompt at most, and a short one a little more often. */
+const mostReads = 16;
+const freeCharacters = 1_000_000;
+/** What is not there is read for so often: for one form or two, and then for pieces. */
+export const readsOfMissing = 4;
+
+/** So many characters are read in looking for the texts of a conversation; what is not found by then is unknown. */
+export function mostRead(rendered: string): number {
+  return mostReads * rendered.length + freeCharacters;
+}
+
+/** @param seen how this template writes what it is given */
+export function stateBetween(
+  part: TextPart,
+  { start, end }: Found,
+  rendered: string,
+  seen: SeenWriting,
+): TextState {
+  const gap = rendered.slice(start, end);
+  const writings = writingsOf(part, seen);
+  const near = findWritten(part.text, gap, writings);
+  if (near !== undefined) {
+    const place = { start: near.start + start, end: near.end + start };
+    const leftOut = leftOutOf(part.text, rendered.slice(place.start, place.end), writings);
+    return { state: 'kept', place, missing: [], ...(leftOut !== undefined && { leftOut }) };
+  }
+  const given = part.text.trim();
+  const isShort = given.length < leastAnchor * 2;
+  if ((isShort && holdsWord(given, gap)) || holdsValues(part, gap, seen))
+    return { state: 'kept', missing: [] };
+  return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings);
+}
+
+/** The forms in which this template was seen to write texts of that sort. */
+export function writingsOf({ sort, listed }: TextPart, seen: SeenWriting): readonly FormWriting[] {
+  const places = placesOf[sort];
+  return seen.at(...(listed ? [...places, 'text-part' as const] : places));
+}
+
+/** Where what was seen of a sort of text is kept. */
+const placesOf: Readonly<Record<TextSort, readonly TextPlace[]>> = {
+  instructions: ['instructions'],
+  'later-instructions': ['instructions'],
+  question: ['question'],
+  answer: ['answer'],
+  'text-beside-calls': ['answer'],
+  reasoning: ['reasoning'],
+  'loop-reasoning': ['reasoning'],
+  'tool-result': ['tool-result'],
+  'other-role': [],
+  unread: [],
+};
+
+/** True for a result in JSON that was written again, or was taken apart and is there by most of what it says. */
+function holdsValues({ sort, text }: TextPart, gap: string, seen: SeenWriting): boolean {
+  const value = sort === 'tool-result' && /^\s*[-\d[{]/.test(text) ? parseJson(text) : undefined;
+  if (value === undefined) return false;
+  const writings = seen.at('tool-result-value');
+  if (typeof value === 'number') return findWritten(String(value), gap, writings) !== undefined;
+  const style = seen.resultStyle;
+  if (style !== undefined && holdsJson(value, style, writings, gap)) return true;
+  const texts = jsonTexts(value).filter((one) => one.trim() !== '');
+  const held = texts.filter((one) => findWritten(one, gap, writings) !== undefined);
+  return texts.length > 0 && held.length * 2 >= texts.length;
+}

@@ -1,0 +1,246 @@
+// The short way to where texts stand: taken only where each is found as it was sent, one behind another; and wherever it is
+// taken, it says what the long way says.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { readRequest } from '../../../src/exchange/request/request-reader.ts';
+import type { ChatMessage, ChatRequest, JsonObject } from '../../../src/exchange/request/request.ts';
+import { unseen } from '../../../src/exchange/written/form-writing.ts';
+import { readInOrder } from '../../../src/exchange/written/in-order.ts';
+import { findEverywhere, lostParts } from '../../../src/exchange/written/lost-parts.ts';
+
+const message = (value: JsonObject & { readonly role: string }): ChatMessage => ({
+  role: value.role,
+  value,
+  path: ['messages', 0],
+  contentPath: ['messages', 0, 'content'],
+});
+const user = (content: string): ChatMessage => message({ role: 'user', content });
+const answer = (content: string): ChatMessage => message({ role: 'assistant', content });
+const turn = (role: string, content: string): string => `<|im_start|>${role}\n${content}<|im_end|>\n`;
+const long = 'What is the weather like?';
+const other = 'Nobody has looked outside yet.';
+
+const found = (messages: readonly ChatMessage[], rendered: string): readonly string[] | undefined =>
+  readInOrder(messages, rendered, unseen)?.ranges.map(({ start, end }) => rendered.slice(start, end));
+
+describe('the short way', () => {
+  it('finds texts in order, trimmed, wherever the first of them begins', () => {
+    const tools = 'x'.repeat(10_000);
+    const rendered = tools + turn('user', long) + turn('assistant', other) + turn('user', long);
+    assert.deepEqual(found([user(` ${long}\n`), answer(other), user(long)], rendered), [long, other, long]);
+  });
+
+  it('goes over short texts, which are no place where nothing else is', () => {
+    const rendered = turn('user', 'Hi') + turn('assistant', other) + turn('user', 'Bye');
+    assert.deepEqual(found([user('Hi'), answer(other), user('Bye')], rendered), [other]);
+  });
+
+  it('goes by members that say nothing', () => {
+    const said = message({ role: 'assistant', content: other, refusal: null, tool_calls: null });
+    assert.deepEqual(found([said], turn('assistant', other)), [other]);
+  });
+
+  const declined: readonly [string, readonly ChatMessage[], string][] = [
+    ['a text that is not there', [user(long), answer(other)], turn('user', long)],
+    [
+      'a text before the one that it follows',
+      [user(long), answer(other)],
+      turn('a', other) + turn('u', long),
+    ],
+    ['one text for two that are the same', [user(long), user(long)], turn('user', long)],
+    ['a text that was escaped', [user('"Quoted" and more.')], turn('user', '\\"Quoted\\" and more.')],
+    ['a short text that stands far away', [user('Hi')], `${'x'.repeat(10_000)}Hi`],
+    [
+      'a list of parts that stands there as code',
+      [message({ role: 'user', content: [{ type: 'text', text: long }] })],
+      turn('user', `[{'type': 'text', 'text': '${long}'}]`),
+    ],
+    [
+      'a part that is no text',
+      [message({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] })],
+      turn('user', ''),
+    ],
+    [
+      'a text for the model in a member that nobody reads',
+      [message({ role: 'user', content: long, note: 'Answer in one word.' })],
+      turn('user', long),
+    ],
+  ];
+  for (const [name, messages, rendered] of declined) {
+    it(`is not taken by ${name}`, () => {
+      assert.equal(readInOrder(messages, rendered, unseen), undefined);
+    });
+  }
+
+  it('is not taken where one of the texts is gone', () => {
+    const text = fc.stringMatching(/^[a-z]{12,30}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(text, { minLength: 1, maxLength: 12 }), fc.nat(), (texts, pick) => {
+        const messages = texts.map(user);
+        const gone = pick % texts.length;
+        const turns = texts.map((one) => turn('user', one));
+        assert.deepEqual(found(messages, turns.join('')), texts);
+        assert.equal(readInOrder(messages, turns.toSpliced(gone, 1).join(''), unseen), undefined);
+      }),
+    );
+  });
+});
+
+interface Turn {
+  readonly said: string;
+  readonly reasoning: string | undefined;
+  readonly calls: readonly { readonly name: string; readonly path: string; readonly limit: number }[];
+  readonly results: readonly string[];
+}
+
+/** How a template writes conversations, and what it leaves out of them. */
+interface Template {
+  readonly reasoning: 'none' | 'all' | 'behind-question';
+  readonly calls: 'literal' | 'spaced' | 'marked-up' | 'none';
+  readonly listed: boolean;
+  /** Pieces of the rendering that are left out, by number. */
+  readonly lost: readonly number[];
+}
+
+const words = fc.constantFrom(
+  'the',
+  'rain',
+  'falls',
+  'Ok.',
+  '<b>',
+  '"quoted"',
+  'in',
+  'März',
+  '12',
+  'why?',
+  '\n',
+);
+const sentence = (most: number): fc.Arbitrary<string> =>
+  fc.array(words, { maxLength: most }).map((all) => all.join(' '));
+const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
+  fc.record({
+    said: sentence(12),
+    reasoning: fc.option(sentence(30), { nil: undefined }),
+    calls: fc.array(
+      fc.record({ name: fc.constantFrom('read', 'list_files'), path: sentence(4), limit: fc.nat(9) }),
+      { maxLength: 2 },
+    ),
+    results: fc.array(sentence(40), { maxLength: 2 }),
+  }),
+  { maxLength: 6 },
+);
+const template: fc.Arbitrary<Template> = fc.record({
+  reasoning: fc.constantFrom('none', 'all', 'behind-question'),
+  calls: fc.constantFrom('literal', 'spaced', 'marked-up', 'none'),
+  listed: fc.boolean(),
+  lost: fc.array(fc.nat(40), { maxLength: 1 }),
+});
+
+/**
+ * A conversation whose last question is asked in the middle of it, with its tools, and its rendering. No two texts are the
+ * same: of two that are, the long way may take the one for the other.
+ */
+function conversation(given: readonly Turn[], by: Template): { request: ChatRequest; rendered: string } {
+  const tools = ['read', 'list_files'].map((name) => ({
+    type: 'function',
+    function: { name, description: `What ${name} does for you.`, parameters: { type: 'object' } },
+  }));
+  let count = 0;
+  const own = (text: string): string => (text === '' ? '' : `${text} (${(count += 1)})`);
+  const all = given.map(({ said, reasoning, calls, results }) => ({
+    said: own(said),
+    reasoning: reasoning === undefined ? undefined : own(reasoning),
+    calls: calls.map((call) => ({ ...call, path: own(call.path) })),
+    results: results.map(own),
+  }));
+  const messages: JsonObject[] = [];
+  const pieces: string[] = [`<|im_start|>system\n${JSON.stringify(tools)}<|im_end|>\n`];
+  const middle = Math.floor(all.length / 2);
+  for (const [index, { said, reasoning, calls, results }] of all.entries()) {
+    if (index === 0 || index === middle) {
+      const content = by.listed ? [{ type: 'text', text: long }] : long;
+      messages.push({ role: 'user', content });
+      pieces.push('<|im_start|>user\n', long, '<|im_end|>\n');
+    }
+    messages.push({
+      role: 'assistant',
+      content: said,
+      ...(reasoning !== undefined && { reasoning_content: reasoning }),
+      tool_calls: calls.map(({ name, ...given }) => ({
+        type: 'function',
+        function: { name, arguments: JSON.stringify(given) },
+      })),
+    });
+    const isKept = by.reasoning === 'all' || (by.reasoning === 'behind-question' && index >= middle);
+    pieces.push('<|im_start|>assistant\n', isKept ? `<think>${reasoning ?? ''}</think>` : '', said.trim());
+    pieces.push(...calls.map((call) => writtenCall(call, by.calls)), '<|im_end|>\n');
+    for (const content of results) {
+      messages.push({ role: 'tool', tool_call_id: 'call_1', content });
+      pieces.push('<|im_start|>tool\n', content.trim(), '<|im_end|>\n');
+    }
+  }
+  const body = { messages, tools };
+  const reading = readRequest(Buffer.from(JSON.stringify(body)), 'chat');
+  assert.equal(reading.readable, true);
+  const request = reading.request as ChatRequest;
+  return { request, rendered: pieces.filter((_, index) => !by.lost.includes(index)).join('') };
+}
+
+function writtenCall({ name, ...given }: Turn['calls'][number], as: Template['calls']): string {
+  const literal = JSON.stringify(given);
+  switch (as) {
+    case 'literal':
+      return `<tool_call>{"name": "${name}", "arguments": ${literal}}</tool_call>`;
+    case 'spaced':
+      return `<tool_call>{"name": "${name}", "arguments": ${JSON.stringify(given, undefined, 1)}}</tool_call>`;
+    case 'marked-up':
+      return `<function=${name}><parameter=path>${given.path}</parameter><parameter=limit>${given.limit}</parameter>`;
+    case 'none':
+      return '';
+  }
+}
+
+describe('the short way beside the long one', () => {
+  it('says the same of any conversation that it is taken by', () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(turns, template, (all, by) => {
+        const { request, rendered } = conversation(all, by);
+        if (readInOrder(request.messages, rendered, unseen) === undefined) return;
+        taken += 1;
+        assert.deepEqual(
+          lostParts({ ...request }, rendered),
+          findEverywhere(request, rendered, unseen),
+          `${JSON.stringify(request.json)}\n${rendered}`,
+        );
+      }),
+      { numRuns: 2000 },
+    );
+    assert.ok(taken > 200, `${taken} of 2000`);
+  });
+
+  it('is taken by loops of tools, whether the template writes reasoning or not', () => {
+    const loop: readonly Turn[] = Array.from({ length: 6 }, (_, index) => ({
+      said: `I will look at part ${index}.`,
+      reasoning: `The question is about part ${index}, so that is the one to read.`,
+      calls: [
+        { name: 'read', path: `part-${index}`, limit: 3 },
+        { name: 'list_files', path: `${index}`, limit: 3 },
+      ],
+      results: [`The text of part ${index}, as it was read.`, '[]'],
+    }));
+    for (const reasoning of ['none', 'all', 'behind-question'] as const) {
+      for (const calls of ['literal', 'spaced'] as const) {
+        const { request, rendered } = conversation(loop, { reasoning, calls, listed: true, lost: [] });
+        const read = readInOrder(request.messages, rendered, unseen);
+        assert.deepEqual(
+          read?.gaps.flatMap((gap) => gap.calls),
+          [],
+          `${reasoning} ${calls}`,
+        );
+        assert.equal(read?.texts.length, { none: 6, all: 0, 'behind-question': 3 }[reasoning]);
+      }
+    }
+  });
+});
