@@ -2,6 +2,7 @@
  * Which tools a prompt holds, and where it names them. What is not where the order of the tools lets expect it is looked for
  * in one pass for all, so that a thousand tools that no template writes cost little more than one.
  */
+import type { BetweenTexts, Searched } from './between-texts.ts';
 import { unseen, type FormWriting, type SeenWriting } from './form-writing.ts';
 import { eachPlace } from './many-places.ts';
 import { namePlace, standsAlone } from './name-place.ts';
@@ -9,17 +10,8 @@ import type { MessageParts } from './prompt-parts.ts';
 import { ReadingBudget } from './reading-budget.ts';
 import { standsAt } from './text-place.ts';
 import type { ToolParts } from './tool-parts.ts';
+import { bySign, eachWord, isSigned } from './word-places.ts';
 import { beginningOf, longestPlainRun, writtenForms } from './written-forms.ts';
-
-/** Where tools are looked for. */
-export interface Between {
-  /** The whole prompt. */
-  readonly rendered: string;
-  /** All that is no text of a message. */
-  readonly all: string;
-  /** The same without the places where calls stand. */
-  readonly withoutCalls: string;
-}
 
 export interface HeldTool {
   readonly tool: ToolParts;
@@ -40,27 +32,29 @@ const freeCharacters = 1_000_000;
 export function heldTools(
   tools: readonly ToolParts[],
   messages: () => readonly MessageParts[],
-  { all, withoutCalls }: Between,
+  between: BetweenTexts,
   seen: SeenWriting = unseen,
 ): HeldTool[] {
-  const budget = new ReadingBudget(mostReads * all.length + freeCharacters);
-  const outside = namePlaces(tools, withoutCalls, budget);
+  const searched = between.searched();
+  const budget = new ReadingBudget(mostReads * searched.text.length + freeCharacters);
+  const outside = namePlaces(tools, between.searchedWithoutCalls(), budget);
   const missing = tools.filter((_, index) => outside[index] === undefined);
-  const described = describedIn(all, missing, budget, seen.at('tool-description'));
-  const hasCalls = all !== withoutCalls;
-  const mentioned = hasCalls ? mentionedIn(all, missing, messages, budget) : new Set<ToolParts>();
-  const places = hasCalls ? namePlaces(tools, all, budget) : outside;
+  const described = describedIn(searched, missing, budget, seen.at('tool-description'));
+  const { hasCalls } = between;
+  const mentioned = hasCalls ? mentionedIn(searched, missing, messages, budget) : new Set<ToolParts>();
+  const places = hasCalls ? namePlaces(tools, searched, budget) : outside;
   return tools.flatMap((tool, index): HeldTool[] => {
     const place = places[index];
     const isThere =
       outside[index] !== undefined || described.has(tool) || mentioned.has(tool) || budget.isSpent;
-    return isThere ? [{ tool, ...(place !== undefined && { place }) }] : [];
+    if (!isThere) return [];
+    return [{ tool, ...(place !== undefined && { place: between.placeInAll(searched, place) }) }];
   });
 }
 
 /** How far behind the tool before it the next one's name is expected. */
 const reach = 8192;
-/** Names that are looked for by themselves where they are not near. */
+/** Names that are looked for by themselves where they are not near, of those that no sign tells. */
 const mostFar = 2;
 /** Beyond so many that are not near, the rest is not expected there. */
 const mostLate = 16;
@@ -68,37 +62,56 @@ const mostLate = 16;
 /** Where each tool's name stands; undefined for one that is not there, or was not found before the budget ended. */
 function namePlaces(
   tools: readonly ToolParts[],
-  where: string,
+  where: Searched,
   budget: ReadingBudget,
 ): readonly (number | undefined)[] {
+  const { text } = where;
   const places = new Array<number | undefined>(tools.length);
   const late = new Map<string, number[]>();
   let from = 0;
   let far = 0;
   for (const [index, { name, description }] of tools.entries()) {
-    let at = late.size < mostLate ? namePlace(where, name, from, from + reach) : -1;
-    if (at < 0 && far < mostFar) {
+    let at = late.size < mostLate ? namePlace(text, name, from, from + reach) : -1;
+    if (at < 0 && !isSigned(name) && far < mostFar) {
       far += 1;
-      at = namePlace(where, name, from);
-      if (at < 0) at = namePlace(where, name, 0, from + name.length);
+      at = namePlace(text, name, from);
+      if (at < 0) at = namePlace(text, name, 0, from + name.length);
       // One that is nowhere is most likely not the only one.
       if (at < 0) far = mostFar;
     }
-    if (at >= 0) {
+    if (at >= 0 && where.counts(at, name.length)) {
       places[index] = at;
-      from = behindText(where, at + name.length, description?.text.trim() ?? '');
+      from = behindText(text, at + name.length, description?.text.trim() ?? '');
     } else {
       for (const form of writtenForms(name)) addTo(late, form, index);
     }
   }
   if (late.size === 0) return places;
-  eachPlace(where, late.keys(), budget, (form, at) => {
+  eachName(where, late.keys(), budget, (form, at) => {
     const indexes = late.get(form);
-    if (indexes === undefined || !standsAlone(where, at, form.length)) return;
+    if (indexes === undefined) return;
     for (const index of indexes) places[index] ??= at;
     late.delete(form);
   });
   return places;
+}
+
+/** Tells each place where one of the names stands as a word of its own, in order for each of them. */
+function eachName(
+  { text, counts }: Searched,
+  names: Iterable<string>,
+  budget: ReadingBudget,
+  visit: (name: string, at: number) => void,
+): void {
+  const { signed, others } = bySign(names);
+  const visitCounted = (name: string, at: number): void => {
+    if (counts(at, name.length)) visit(name, at);
+  };
+  for (const [sign, words] of signed) eachWord(text, sign, words, budget, visitCounted);
+  if (others.length === 0) return;
+  eachPlace(text, others, budget, (name, at) => {
+    if (standsAlone(text, at, name.length)) visitCounted(name, at);
+  });
 }
 
 function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
@@ -126,12 +139,12 @@ interface Beginning {
   forms?: readonly string[];
 }
 
-/** A shorter run of characters stands in other texts of the same words. */
-const leastTelling = 24;
+/** A shorter run of characters stands in other texts of the same words, and takes closer samples to be met. */
+const leastTelling = 39;
 
 /** The tools whose descriptions begin somewhere in the text. */
 function describedIn(
-  text: string,
+  { text, counts }: Searched,
   tools: readonly ToolParts[],
   budget: ReadingBudget,
   writings: readonly FormWriting[],
@@ -152,7 +165,8 @@ function describedIn(
   eachPlace(text, wanted.keys(), budget, (key, at) => {
     const waiting = wanted.get(key) ?? [];
     const rest = waiting.filter((one) => {
-      const isThere = budget.compare(one.run.length) && beginsAround(text, one, at);
+      const isThere =
+        budget.compare(one.run.length) && counts(at, one.run.length) && beginsAround(text, one, at);
       if (isThere) found.add(one.tool);
       return !isThere;
     });
@@ -175,7 +189,7 @@ function beginsAround(text: string, one: Beginning, at: number): boolean {
 
 /** The tools whose names stand more often in the text than the conversation calls them. */
 function mentionedIn(
-  text: string,
+  where: Searched,
   tools: readonly ToolParts[],
   messages: () => readonly MessageParts[],
   budget: ReadingBudget,
@@ -188,8 +202,8 @@ function mentionedIn(
       if (before !== undefined) left.set(name, before + 1);
     }
   }
-  eachPlace(text, [...left.keys()], budget, (name, at) => {
-    if (standsAlone(text, at, name.length)) left.set(name, (left.get(name) ?? 0) - 1);
+  eachName(where, [...left.keys()], budget, (name) => {
+    left.set(name, (left.get(name) ?? 0) - 1);
   });
   return new Set(tools.filter(({ name }) => (left.get(name) ?? 0) < 0));
 }

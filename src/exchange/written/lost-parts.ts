@@ -2,13 +2,13 @@
  * What of a request is not in its rendered prompt: the one question that both detectors, the probe of a template and the
  * doctor ask. A pure function of the request and the text; who did it, and how bad that is, is for the caller to say.
  */
-import { heldTools, type Between } from './held-tools.ts';
 import { formatPath } from '../json/json-path.ts';
-import { callGaps, lostCalls, type CallGap, type LostCall } from './lost-calls.ts';
+import { BetweenTexts } from './between-texts.ts';
+import { heldTools } from './held-tools.ts';
+import { callGaps, lostCalls, type LostCall } from './lost-calls.ts';
 import { isCode, lostTexts, type LostText } from './lost-texts.ts';
 import { lostToolParts, type LostTool, type LostToolPart } from './lost-tools.ts';
 import { placeTexts, type PlacedTexts } from './placed-texts.ts';
-import { outside } from './text-ranges.ts';
 import { seenWriting, type SeenWriting } from './form-writing.ts';
 import { readInOrder } from './in-order.ts';
 import { promptParts, type MessageParts, type TextSort } from './prompt-parts.ts';
@@ -65,7 +65,7 @@ function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting
       request,
       seen,
       () => withoutLost(promptParts(request), calls),
-      () => betweenOf(inOrder.ranges, gaps, rendered),
+      () => new BetweenTexts(rendered, inOrder.ranges, gaps),
     ),
   };
 }
@@ -87,7 +87,7 @@ export function findEverywhere(request: ChatRequest, rendered: string, seen: See
       request,
       seen,
       () => withoutLost(messages, calls),
-      () => betweenOf(placed.ranges, gaps, rendered),
+      () => new BetweenTexts(rendered, placed.ranges, gaps),
     ),
   };
 }
@@ -112,7 +112,7 @@ function lostOfTools(
   request: ChatRequest,
   seen: SeenWriting,
   messages: () => readonly MessageParts[],
-  between: () => Between,
+  between: () => BetweenTexts,
 ): Pick<LostParts, 'tools' | 'toolCount' | 'toolParts'> {
   const tools = toolParts(request);
   if (tools.length === 0) return { tools: [], toolCount: 0, toolParts: [] };
@@ -124,13 +124,4 @@ function lostOfTools(
     toolCount: tools.length,
     toolParts: lostToolParts(held, where, seen),
   };
-}
-
-function betweenOf(ranges: PlacedTexts['ranges'], gaps: readonly CallGap[], rendered: string): Between {
-  const all = outside(rendered, ranges);
-  // Where no text shows what stands before a call, its place may reach over the tools.
-  const known = gaps.filter(({ start }) => start > 0);
-  if (known.length === 0) return { rendered, all, withoutCalls: all };
-  const both = [...ranges, ...known].toSorted((a, b) => a.start - b.start);
-  return { rendered, all, withoutCalls: outside(rendered, both) };
 }

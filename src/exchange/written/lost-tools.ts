@@ -1,5 +1,6 @@
 /** Which tools, and which parts of tools, are not in the prompt. */
-import { leastDescription, type Between, type HeldTool } from './held-tools.ts';
+import type { BetweenTexts } from './between-texts.ts';
+import { leastDescription, type HeldTool } from './held-tools.ts';
 import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { OrderedSearch } from './ordered-search.ts';
 import { jsonTexts } from './prompt-parts.ts';
@@ -26,9 +27,11 @@ const freeCharacters = 1_000_000;
 
 export function lostToolParts(
   tools: readonly HeldTool[],
-  { all, rendered }: Between,
+  between: BetweenTexts,
   seen: SeenWriting,
 ): LostToolPart[] {
+  if (tools.length === 0) return [];
+  const { all, rendered } = between;
   const parts = new PartSearch(all, rendered, seen);
   for (const [{ description, properties, fields, members }, block] of blocksOf(tools, all)) {
     if (description !== undefined) parts.look('tool-description', description.path, block, description);

@@ -14,10 +14,12 @@ interface Sampling {
 }
 
 const samplings: readonly Sampling[] = [
+  { width: 32, step: 8 },
   { width: 16, step: 8 },
   { width: 12, step: 4 },
   { width: 8, step: 4 },
   { width: 4, step: 4 },
+  { width: 4, step: 3 },
   { width: 4, step: 2 },
   { width: 4, step: 1 },
   { width: 2, step: 1 },
@@ -67,6 +69,7 @@ const stretch = 16_384;
 const mixer = 0x9e3779b1;
 /** Bits of the filter for each sample of a sought text, so that few others come to one that is set; all fit in a fast cache. */
 const spare = 16;
+const leastBits = 14;
 const mostBits = 18;
 
 /** So many characters around a sample are there to be read, too. */
@@ -112,7 +115,7 @@ class Samples {
     const { buffer, byteOffset, byteLength } = this.#bytes;
     this.#view = new DataView(buffer, byteOffset, byteLength);
     const count = needles.length * step;
-    const bits = Math.min(mostBits, Math.ceil(Math.log2(count * spare + 32)));
+    const bits = Math.max(leastBits, Math.min(mostBits, Math.ceil(Math.log2(count * spare))));
     this.#unused = 32 - bits;
     this.#unslotted = Math.min(31, 32 - bits + 2);
     this.#filter = new Int32Array(1 << (bits - 5));
@@ -234,5 +237,7 @@ function hashAt(view: DataView, at: number, width: number): number {
   if (width > 4) hash = Math.imul(hash + view.getInt32(at + 4, true), mixer);
   if (width > 8) hash = Math.imul(hash + view.getInt32(at + 8, true), mixer);
   if (width > 12) hash = Math.imul(hash + view.getInt32(at + 12, true), mixer);
+  if (width > 16) hash = Math.imul(hash + view.getInt32(at + 20, true), mixer);
+  if (width > 16) hash = Math.imul(hash + view.getInt32(at + 28, true), mixer);
   return hash;
 }

@@ -15,7 +15,12 @@ export function standsAlone(text: string, at: number, length: number): boolean {
 }
 
 const nameCharacter = /[\p{L}\p{N}_-]/u;
+/** By code; undefined beyond ASCII. */
+const asciiNames: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) =>
+  nameCharacter.test(String.fromCharCode(code)),
+);
 
-function isNameCharacter(character: string | undefined): boolean {
-  return character !== undefined && nameCharacter.test(character);
+export function isNameCharacter(character: string | undefined): boolean {
+  if (character === undefined || character === '') return false;
+  return asciiNames[character.charCodeAt(0)] ?? nameCharacter.test(character);
 }

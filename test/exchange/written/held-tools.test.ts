@@ -1,6 +1,7 @@
 // Which tools a prompt holds, however many there are and whether the prompt has them or not.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { BetweenTexts } from '../../../src/exchange/written/between-texts.ts';
 import { heldTools } from '../../../src/exchange/written/held-tools.ts';
 import { toolParts, type ToolParts } from '../../../src/exchange/written/tool-parts.ts';
 import { buildRequest } from '../../support/exchange-builder.ts';
@@ -12,7 +13,7 @@ function toolsOf(definitions: readonly object[]): readonly ToolParts[] {
   return toolParts(request);
 }
 
-const inPrompt = (text: string) => ({ rendered: text, all: text, withoutCalls: text });
+const inPrompt = (text: string): BetweenTexts => new BetweenTexts(text, []);
 const heldIn = (definitions: readonly object[], text: string): string[] =>
   heldTools(toolsOf(definitions), () => [], inPrompt(text)).map(({ tool }) => tool.name);
 
@@ -68,7 +69,11 @@ describe('held tools', () => {
       { role: 'assistant', path: [], texts: [], calls: [call('get_thing_0'), call('get_thing_1')] },
     ];
     const all = 'get_thing_0 get_thing_1 get_thing_1 get_thing_3';
-    const held = heldTools(few, () => messages, { rendered: all, all, withoutCalls: '' });
+    const held = heldTools(
+      few,
+      () => messages,
+      new BetweenTexts(` ${all}`, [], [{ start: 1, end: all.length + 1 }]),
+    );
     assert.deepEqual(
       held.map(({ tool }) => tool.name),
       ['get_thing_1', 'get_thing_3'],
@@ -80,7 +85,10 @@ describe('held tools', () => {
     const seconds = (count: number): number => {
       const missing = toolsOf(numbered(count, (index) => `Says what thing ${index} is.`));
       const start = process.cpuUsage();
-      assert.deepEqual(heldTools(missing, () => [], inPrompt(text)), []);
+      assert.deepEqual(
+        heldTools(missing, () => [], inPrompt(text)),
+        [],
+      );
       const { user, system } = process.cpuUsage(start);
       return (user + system) / 1e6;
     };

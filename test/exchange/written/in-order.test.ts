@@ -239,7 +239,7 @@ describe('the short way beside the long one', () => {
           [],
           `${reasoning} ${calls}`,
         );
-        assert.equal(read?.texts.length, { none: 6, all: 0, 'behind-question': 3 }[reasoning]);
+        assert.equal(read.texts.length, { none: 6, all: 0, 'behind-question': 3 }[reasoning]);
       }
     }
   });
