@@ -3,7 +3,7 @@
  * form a template may write them. What templates leave out on purpose is told as a fact of the model.
  */
 import { markedTexts } from './causes/content-texts.ts';
-import { grouped, lostOf } from './causes/lost.ts';
+import { lostOf } from './causes/lost.ts';
 import { lossWords, type Loss } from './causes/loss-words.ts';
 import { isPlaceTooMany } from './causes/picture-places.ts';
 import { isLaterCall, refinedTextLoss } from './causes/refined-loss.ts';
@@ -32,10 +32,11 @@ export const contentLost: Detector = {
     if (lost === undefined) return [];
     const { request, facts } = exchange;
     const chat = request?.kind === 'chat' ? request : undefined;
-    const losses = lossesOf({ ...lost, texts: withoutPictures(lost.texts, exchange) }, chat, facts?.reading);
-    const changes = chat === undefined ? [] : roleChanges(chat, facts?.reading, lost);
-    const groups = grouped([...losses, ...changes], ({ loss, fact: known }) => known ?? loss);
-    return groups.map(([, [first, ...others]]) => findingOf(first, others));
+    const groups = new Map<string, LossGroup>();
+    const told = { ...lost, texts: withoutPictures(lost.texts, exchange) };
+    noteLosses(groups, told, chat, facts?.reading);
+    if (chat !== undefined) noteRoleChanges(groups, chat, facts?.reading, lost);
+    return Array.from(groups.values(), findingOf);
   },
 };
 
@@ -57,7 +58,7 @@ interface LostHere {
   readonly loss: Loss;
   readonly path: JsonPath;
   /** The fact that it is, where it is one. */
-  readonly fact?: string;
+  readonly fact?: string | undefined;
   readonly characters?: { readonly start: number; readonly end: number };
   /** What of a text is missing everywhere. */
   readonly leftOut?: string;
@@ -65,38 +66,57 @@ interface LostHere {
   readonly advice?: string;
 }
 
-function lossesOf(
-  lost: LostParts,
+/** Losses of one sort, or those that are one fact of the model. */
+interface LossGroup {
+  readonly first: LostHere;
+  /** Places of the next ones. */
+  readonly others: JsonPath[];
+  count: number;
+}
+
+/** Of more only their number is told. */
+const mostListed = 3;
+
+/** A loop of tools may have lost very many that are the same. */
+function note(groups: Map<string, LossGroup>, here: LostHere): void {
+  const key = here.fact ?? here.loss;
+  const group = groups.get(key);
+  if (group === undefined) {
+    groups.set(key, { first: here, others: [], count: 1 });
+    return;
+  }
+  group.count += 1;
+  if (group.others.length < mostListed) group.others.push(here.path);
+}
+
+function noteLosses(
+  groups: Map<string, LossGroup>,
+  { texts, asCode, thinned, calls }: LostParts,
   request: ChatRequest | undefined,
   reading: TemplateReading | undefined,
-): LostHere[] {
-  const { texts, asCode, thinned, calls } = lost;
+): void {
   // Of a template that writes calls, and not this one.
   const isAmongOthers = (call: LostCall): boolean =>
     call.what === 'call' &&
     request !== undefined &&
     wroteIn(reading, call.what) &&
     isLaterCall(request, call);
-  return [
-    ...texts.map((text) => ({ ...lossOfText(text, request, reading), path: text.path })),
-    ...asCode.map(({ path }): LostHere => ({ loss: 'as-code', path })),
-    ...thinned.map(({ path, leftOut }): LostHere => ({
-      loss: 'characters',
-      fact: 'characters',
-      path,
-      leftOut: leftOut.length > 2 ? 'tags as of HTML' : JSON.stringify(leftOut),
-    })),
-    ...calls.map((call): LostHere => {
-      const { what, path, unread } = call;
-      if (unread) return { loss: 'unread-field', path };
-      return { loss: isAmongOthers(call) ? 'later-call' : what, ...always(what, reading), path };
-    }),
-  ];
+  for (const text of texts) note(groups, lossOfText(text, request, reading));
+  for (const { path } of asCode) note(groups, { loss: 'as-code', path });
+  for (const { path, leftOut } of thinned) {
+    const what = leftOut.length > 2 ? 'tags as of HTML' : JSON.stringify(leftOut);
+    note(groups, { loss: 'characters', fact: 'characters', path, leftOut: what });
+  }
+  for (const call of calls) {
+    const { what, path, unread } = call;
+    if (unread) note(groups, { loss: 'unread-field', path });
+    else note(groups, { loss: isAmongOthers(call) ? 'later-call' : what, fact: always(what, reading), path });
+  }
 }
 
 /** What the template was seen to leave out of any conversation is a fact of the model. */
-function always(part: string, reading: TemplateReading | undefined): { readonly fact?: string } {
-  return reading?.dropped.includes(part) === true ? { fact: part } : {};
+function always(part: string, reading: TemplateReading | undefined): string | undefined {
+  return reading?.dropped.includes(part) === true ? part : undefined;
 }
 
 const knownRoles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
@@ -105,30 +125,32 @@ function lossOfText(
   text: LostText,
   request: ChatRequest | undefined,
   reading: TemplateReading | undefined,
-): Omit<LostHere, 'path'> {
-  const { sort, missing, alone, role, member } = text;
+): LostHere {
+  const { sort, missing, alone, role, member, path } = text;
   const [characters] = missing ?? [];
   if (isReasoning(sort)) {
-    if (!isUnread(text, reading)) return { loss: 'reasoning', fact: sort };
+    if (!isUnread(text, reading)) return { loss: 'reasoning', fact: sort, path };
     const read = reading?.reasoningMembers.join(' or ') ?? '';
-    return { loss: 'unread-reasoning', advice: `Send the reasoning as ${read} of the message.` };
+    return { loss: 'unread-reasoning', path, advice: `Send the reasoning as ${read} of the message.` };
   }
   // Beside a text that was read it may be a note of the client's own; without one the message says nothing.
   if (sort === 'unread')
-    return alone ? { loss: 'unread-field' } : { loss: 'extra-field', fact: `extra-field:${member}` };
-  if (!knownRoles.has(role)) return { loss: 'unknown-role' };
-  if (characters !== undefined) return { loss: 'text-cut', characters };
+    return alone
+      ? { loss: 'unread-field', path }
+      : { loss: 'extra-field', fact: `extra-field:${member}`, path };
+  if (!knownRoles.has(role)) return { loss: 'unknown-role', path };
+  if (characters !== undefined) return { loss: 'text-cut', characters, path };
   const refined = request && refinedTextLoss(text, request);
-  if (refined === 'text-beside-calls') return { loss: refined, fact: refined };
-  if (refined !== undefined) return { loss: refined };
+  if (refined === 'text-beside-calls') return { loss: refined, fact: refined, path };
+  if (refined !== undefined) return { loss: refined, path };
   switch (sort) {
     case 'later-instructions':
     case 'tool-result':
-      return { loss: sort, ...always(sort, reading) };
+      return { loss: sort, fact: always(sort, reading), path };
     case 'text-beside-calls':
-      return { loss: sort, fact: sort };
+      return { loss: sort, fact: sort, path };
     default:
-      return { loss: 'text' };
+      return { loss: 'text', path };
   }
 }
 
@@ -139,41 +161,37 @@ function isUnread({ sort, member }: LostText, reading: TemplateReading | undefin
 }
 
 /** Roles that the prompt holds as others; the text of their messages is there. */
-function roleChanges(
+function noteRoleChanges(
+  groups: Map<string, LossGroup>,
   request: ChatRequest,
   reading: TemplateReading | undefined,
   lost: LostParts,
-): LostHere[] {
-  if (reading?.mergesInstructions !== true && reading?.developerAsSystem !== true) return [];
+): void {
+  if (reading?.mergesInstructions !== true && reading?.developerAsSystem !== true) return;
   const gone = new Set(lost.texts.map(({ path }) => formatPath(path)));
   const kept = instructionsOf(request).filter(
     ({ value, contentPath }) => value['content'] !== undefined && !gone.has(formatPath(contentPath)),
   );
   const [, second] = kept;
   const developer = kept.find(({ role }) => role === 'developer');
-  const isMerged = second !== undefined && reading.mergesInstructions;
-  const isChanged = developer !== undefined && reading.developerAsSystem;
-  return [
-    ...(isMerged ? [fact('merged-instructions', second.contentPath)] : []),
-    ...(isChanged ? [fact('developer-as-system', developer.contentPath)] : []),
-  ];
+  if (second !== undefined && reading.mergesInstructions) noteFact('merged-instructions', second.contentPath);
+  if (developer !== undefined && reading.developerAsSystem)
+    noteFact('developer-as-system', developer.contentPath);
+
+  function noteFact(loss: Loss, path: JsonPath): void {
+    note(groups, { loss, fact: loss, path });
+  }
 }
 
-function fact(loss: Loss, path: JsonPath): LostHere {
-  return { loss, fact: loss, path };
-}
-
-function findingOf(
-  { loss, fact: known, path, characters, leftOut, advice = lossWords[loss].advice }: LostHere,
-  others: readonly LostHere[],
-): Finding {
+function findingOf({ first, others, count }: LossGroup): Finding {
+  const { loss, fact, path, characters, leftOut, advice = lossWords[loss].advice } = first;
   const { severity, culprit, said } = lossWords[loss];
   const field = formatPath(path);
-  const more = others.length === 0 ? '' : ` (and ${others.length} more: ${listed(others)})`;
+  const more = count === 1 ? '' : ` (and ${count - 1} more: ${listed(others, count - 1)})`;
   return {
     kind: 'content-lost',
     cause: loss,
-    ...(known !== undefined && { fact: known }),
+    ...(fact !== undefined && { fact }),
     severity,
     culprit,
     promptIndex: 0,
@@ -184,9 +202,6 @@ function findingOf(
   };
 }
 
-const mostListed = 3;
-
-function listed(others: readonly LostHere[]): string {
-  const names = others.slice(0, mostListed).map(({ path }) => formatPath(path));
-  return `${names.join(', ')}${others.length > mostListed ? ', …' : ''}`;
+function listed(paths: readonly JsonPath[], count: number): string {
+  return `${paths.map(formatPath).join(', ')}${count > paths.length ? ', …' : ''}`;
 }

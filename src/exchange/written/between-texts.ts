@@ -5,7 +5,7 @@ import type { Found } from './written-forms.ts';
 /** A text to look in, and which places in it count. */
 export interface Searched {
   readonly text: string;
-  counts(at: number, length: number): boolean;
+  readonly counts: (at: number, length: number) => boolean;
 }
 
 export class BetweenTexts {

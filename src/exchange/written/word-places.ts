@@ -49,15 +49,15 @@ export function eachWord(
   visit: (name: string, at: number) => void,
 ): void {
   const longest = Math.max(...Array.from(names, ({ length }) => length));
-  let end = 0;
-  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, end)) {
+  for (let at = text.indexOf(sign); at >= 0;) {
     let start = at;
     while (at - start <= longest && isNameCharacter(text[start - 1])) start -= 1;
-    end = at + 1;
+    let end = at + 1;
     while (end - at <= longest && isNameCharacter(text[end])) end += 1;
     if (!budget.spend(end - start)) return;
     // A longer one was not read to its ends.
     const word = end - start > longest ? '' : text.slice(start, end);
     if (names.has(word)) visit(word, start);
+    at = text.indexOf(sign, end);
   }
 }
