@@ -1,6 +1,9 @@
 // Runs one bench by name, or lists them: `npm run bench -- chat-100-turns`.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
+
+/** Those that `tsconfig.bench.json` names. */
+const compiled = new Set(['detectors']);
 
 const [name, ...rest] = process.argv.slice(2);
 const file = `bench/${name}.ts`;
@@ -18,8 +21,20 @@ if (name === undefined || !existsSync(file)) {
   );
   process.exitCode = name === undefined ? 0 : 2;
 } else {
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...rest], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...programOf(name), ...rest], { stdio: 'inherit' });
   child.on('exit', (code) => {
     process.exitCode = code ?? 1;
   });
+}
+
+/**
+ * What takes well under a microsecond a time is measured as it runs for users, compiled: tsx wraps each function that is made
+ * while running, which is a sixth of that.
+ */
+function programOf(bench) {
+  if (!compiled.has(bench)) return ['--import', 'tsx', `bench/${bench}.ts`];
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.bench.json'], {
+    stdio: 'inherit',
+  });
+  return [`.cache/bench/bench/${bench}.js`];
 }
