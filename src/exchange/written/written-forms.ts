@@ -25,14 +25,19 @@ function asTokenized(text: string): string {
   return text.normalize('NFC').replaceAll('▁', ' ');
 }
 
+/** What JSON or HTML writes in another way, but for what is beyond ASCII. */
+const escapable = /[^ !#-%(-;=?-[\]-~\u0080-\ud7ff\ue000-\uffff]/;
+
 function formsOf(given: string): readonly string[] {
+  if (!escapable.test(given)) return [...new Set([given, asAscii(given)])];
   const json = JSON.stringify(given).slice(1, -1);
+  const ascii = asAscii(json);
   return [
     ...new Set([
       given,
       json,
-      asAscii(json),
-      asAscii(json).replaceAll(/[<>&']/g, escapeUnit),
+      ascii,
+      ascii.replaceAll(/[<>&']/g, escapeUnit),
       json.replaceAll(/[<>&']/g, escapeUnit),
       given.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character),
       json.replaceAll("'", "\\'").replaceAll('\\"', '"'),
@@ -54,10 +59,11 @@ function asAscii(json: string): string {
 }
 
 function escapeUnit(character: string): string {
-  return Array.from(
-    { length: character.length },
-    (_, index) => String.raw`\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
-  ).join('');
+  let escaped = '';
+  for (let at = 0; at < character.length; at += 1) {
+    escaped += String.raw`\u`.concat(character.charCodeAt(at).toString(16).padStart(4, '0'));
+  }
+  return escaped;
 }
 
 /** In the first of its forms that is there. */
