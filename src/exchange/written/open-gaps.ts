@@ -8,9 +8,11 @@ import type { Found } from './written-forms.ts';
 interface OpenGap extends CallGap {
   end: number;
   calls: readonly CallPart[];
-  readonly own: readonly Found[];
+  own: readonly Found[];
   readonly covered: string[];
 }
+
+const none: readonly CallPart[] = [];
 
 export class OpenGaps {
   readonly #messages: readonly ChatMessage[];
@@ -30,16 +32,22 @@ export class OpenGaps {
    * @param calls those that were not met as they were sent
    */
   open(message: number, start: number, texts: readonly Found[], calls: readonly CallPart[]): void {
-    const own: Found[] = [];
-    const covered: string[] = [];
-    for (const range of calls.length === 0 ? [] : texts) {
-      const text = this.#rendered.slice(range.start, range.end);
-      if (standsInCalls(text, calls)) covered.push(text);
-      else own.push(range);
-    }
-    const gap = { message, start, end: this.#rendered.length, calls, own, covered };
+    const gap = { message, start, end: this.#rendered.length, calls: none, own: texts, covered: [] };
+    if (calls.length > 0) this.#lookFor(calls, gap);
     this.#gaps.push(gap);
     this.#open.push(gap);
+  }
+
+  /** A text of the message's own that a call may say, too, does not stand for itself alone. */
+  #lookFor(calls: readonly CallPart[], gap: OpenGap): void {
+    const own: Found[] = [];
+    for (const range of gap.own) {
+      const text = this.#rendered.slice(range.start, range.end);
+      if (standsInCalls(text, calls)) gap.covered.push(text);
+      else own.push(range);
+    }
+    gap.calls = calls;
+    gap.own = own;
   }
 
   /** By a longer text of a later message, unless a call may say the same. */
@@ -60,7 +68,7 @@ export class OpenGaps {
       if (region.every(({ calls }) => calls.length === 0)) continue;
       for (const gap of region) {
         const message = this.#messages[gap.message];
-        if (gap.calls.length === 0 && message !== undefined) gap.calls = callsOf(message);
+        if (gap.calls.length === 0 && message !== undefined) this.#lookFor(callsOf(message), gap);
       }
     }
     return this.#gaps;
