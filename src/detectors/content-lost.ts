@@ -4,9 +4,16 @@
  */
 import { markedTexts } from './causes/content-texts.ts';
 import { lostOf } from './causes/lost.ts';
-import { lossWords, type Loss } from './causes/loss-words.ts';
+import { asOneString, lossWords, type Loss } from './causes/loss-words.ts';
+import { lostPlace } from './causes/lost-place.ts';
 import { isPlaceTooMany } from './causes/picture-places.ts';
-import { isLaterCall, refinedTextLoss } from './causes/refined-loss.ts';
+import {
+  countedByMessage,
+  isLaterCall,
+  isOneOfParts,
+  refinedTextLoss,
+  type LostIn,
+} from './causes/refined-loss.ts';
 import { wroteIn } from './causes/tried-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -36,7 +43,7 @@ export const contentLost: Detector = {
     const told = { ...lost, texts: withoutPictures(lost.texts, exchange) };
     noteLosses(groups, told, chat, facts?.reading);
     if (chat !== undefined) noteRoleChanges(groups, chat, facts?.reading, lost);
-    return Array.from(groups.values(), findingOf);
+    return Array.from(groups.values(), (group) => findingOf(exchange, group));
   },
 };
 
@@ -101,7 +108,8 @@ function noteLosses(
     request !== undefined &&
     wroteIn(reading, call.what) &&
     isLaterCall(request, call);
-  for (const text of texts) note(groups, lossOfText(text, request, reading));
+  const lostIn = countedByMessage(texts);
+  for (const text of texts) note(groups, lossOfText(text, lostIn, request, reading));
   for (const { path } of asCode) note(groups, { loss: 'as-code', path });
   for (const { path, leftOut } of thinned) {
     const what = leftOut.length > 2 ? 'tags as of HTML' : JSON.stringify(leftOut);
@@ -123,6 +131,7 @@ const knownRoles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 
 
 function lossOfText(
   text: LostText,
+  lostIn: LostIn,
   request: ChatRequest | undefined,
   reading: TemplateReading | undefined,
 ): LostHere {
@@ -140,7 +149,7 @@ function lossOfText(
       : { loss: 'extra-field', fact: `extra-field:${member}`, path };
   if (!knownRoles.has(role)) return { loss: 'unknown-role', path };
   if (characters !== undefined) return { loss: 'text-cut', characters, path };
-  const refined = request && refinedTextLoss(text, request);
+  const refined = request && refinedTextLoss(text, lostIn, request);
   if (refined === 'text-beside-calls') return { loss: refined, fact: refined, path };
   if (refined !== undefined) return { loss: refined, path };
   switch (sort) {
@@ -150,7 +159,9 @@ function lossOfText(
     case 'text-beside-calls':
       return { loss: sort, fact: sort, path };
     default:
-      return { loss: 'text', path };
+      return request && isOneOfParts(text, lostIn, request)
+        ? { loss: 'text', path, advice: asOneString }
+        : { loss: 'text', path };
   }
 }
 
@@ -183,7 +194,7 @@ function noteRoleChanges(
   }
 }
 
-function findingOf({ first, others, count }: LossGroup): Finding {
+function findingOf(exchange: Exchange, { first, others, count }: LossGroup): Finding {
   const { loss, fact, path, characters, leftOut, advice = lossWords[loss].advice } = first;
   const { severity, culprit, said } = lossWords[loss];
   const field = formatPath(path);
@@ -195,6 +206,8 @@ function findingOf({ first, others, count }: LossGroup): Finding {
     severity,
     culprit,
     promptIndex: 0,
+    // What is by design is a fact of the model, and of the whole conversation.
+    ...(severity !== 'info' && lostPlace(exchange, path)),
     field,
     ...(characters && { characters }),
     message: `${said(field + more)}${leftOut === undefined ? '' : `, such as ${leftOut}`}.`,

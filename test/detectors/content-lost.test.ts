@@ -760,5 +760,72 @@ testDetector(contentLost, {
         { cause: 'document', field: 'messages[2].content[1].source.data' },
       ],
     },
+    {
+      name: 'earlier instructions, where the template keeps the last ones: the place is before the first text',
+      exchange: chat(
+        [
+          { role: 'system', content: 'Antworte in einem Satz.' },
+          question,
+          { role: 'system', content: 'Nenne keine Stadt.' },
+          user('Und morgen?'),
+        ],
+        `${turn('system', 'Nenne keine Stadt.')}${asked}${turn('user', 'Und morgen?')}${ask}`,
+      ),
+      findings: [
+        {
+          cause: 'earlier-instructions',
+          severity: 'error',
+          culprit: 'template',
+          field: 'messages[0].content',
+          advice: 'Send all instructions as one system message, the first.',
+          // <|im_start|>, "system\nNenne keine Stadt.", <|im_end|> and a line end.
+          tokens: { start: 0, end: 28 },
+        },
+      ],
+    },
+    {
+      name: 'instructions of which none is there',
+      exchange: chat(
+        [
+          { role: 'system', content: 'Antworte in einem Satz.' },
+          { role: 'system', content: 'Nenne keine Stadt.' },
+          question,
+        ],
+        asked + ask,
+      ),
+      findings: [
+        { cause: 'text', field: 'messages[0].content' },
+        { cause: 'later-instructions', field: 'messages[1].content' },
+      ],
+    },
+    {
+      name: 'a part of a list whose other parts are there, behind the first one',
+      exchange: chat(
+        [
+          user([
+            { type: 'text', text: 'Fasse zusammen:' },
+            { type: 'text', text: 'Der Rhein entspringt in der Schweiz.' },
+          ]),
+        ],
+        `${turn('user', 'Fasse zusammen:')}${ask}`,
+      ),
+      findings: [
+        {
+          cause: 'text',
+          field: 'messages[0].content[1].text',
+          advice: 'Send the content as one string: this template writes only some of the parts of a list.',
+          // From the marker that ends the question to the prompt's end: <|im_end|>, a line end, <|im_start|>assistant and its line end.
+          tokens: { start: 21, end: 34 },
+        },
+      ],
+    },
+    {
+      name: 'a call between two texts that are there: the empty turn where it would stand',
+      exchange: chat(
+        [question, call('{"city":"Lisbon"}'), result('18 degrees'), user('And tomorrow?')],
+        `${asked}${turn('assistant', '')}${turn('user', '18 degrees')}${turn('user', 'And tomorrow?')}${ask}`,
+      ),
+      findings: [{ cause: 'call', field: 'messages[1].tool_calls[0]', tokens: { start: 36, end: 51 } }],
+    },
   ],
 });

@@ -143,6 +143,18 @@ export function tokenRange(read: KnownTokens, { start, end }: TextRange): TokenR
   return { start: first.tokenStart, end: next?.tokenStart ?? ids.length };
 }
 
+/** The tokens between two texts, without those that the second one shares; all that the place lies in if they share all. */
+export function gapTokens(read: KnownTokens, { start, end }: TextRange): TokenRange | undefined {
+  const first = read.segments?.[segmentAt(read, start)];
+  const next = read.segments?.[segmentAt(read, end)];
+  if (first === undefined || next === undefined || end >= (read.text?.length ?? 0)) {
+    return tokenRange(read, { start, end });
+  }
+  return next.tokenStart > first.tokenStart
+    ? { start: first.tokenStart, end: next.tokenStart }
+    : tokenRange(read, { start, end });
+}
+
 /** From the token of one marker to that of another, both included; wider where they were not cut at. */
 export function markerTokens(read: KnownTokens, first: number, last: number): TokenRange | undefined {
   const range = tokenRange(read, { start: first, end: last + 1 });

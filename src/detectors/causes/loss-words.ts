@@ -11,6 +11,10 @@ export interface LossWords {
 
 const templateAdvice = 'Whoever runs the engine must look at how its template writes such messages.';
 
+/** Of a part of a list whose other parts are there. */
+export const asOneString =
+  'Send the content as one string: this template writes only some of the parts of a list.';
+
 export const lossWords = {
   text: {
     severity: 'error',
@@ -80,6 +84,13 @@ export const lossWords = {
     culprit: 'template',
     said: (fields) =>
       `The prompt does not hold ${fields}: the template keeps only some of several instructions`,
+    advice: 'Send all instructions as one system message, the first.',
+  },
+  'earlier-instructions': {
+    severity: 'error',
+    culprit: 'template',
+    said: (fields) =>
+      `The prompt does not hold ${fields}: of several instructions the template keeps a later one`,
     advice: 'Send all instructions as one system message, the first.',
   },
   'unread-field': {

@@ -4,17 +4,55 @@
  */
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { ChatRequest } from '../../exchange/request/request.ts';
+import { contentText, instructs } from '../../exchange/request/system-text.ts';
 import type { LostCall } from '../../exchange/written/lost-calls.ts';
 import type { LostText } from '../../exchange/written/lost-texts.ts';
 import type { Loss } from './loss-words.ts';
 
+/** How many texts each message has lost, by its index. */
+export type LostIn = ReadonlyMap<number, number>;
+
+export function countedByMessage(lost: readonly LostText[]): LostIn {
+  const counts = new Map<number, number>();
+  for (const { message } of lost) counts.set(message, (counts.get(message) ?? 0) + 1);
+  return counts;
+}
+
 /** Undefined where nothing more is to be seen than that the text is lost. */
-export function refinedTextLoss({ sort, path, message }: LostText, request: ChatRequest): Loss | undefined {
+export function refinedTextLoss(
+  { sort, path, message }: LostText,
+  lostIn: LostIn,
+  request: ChatRequest,
+): Loss | undefined {
   if (request.dialect === 'anthropic' && path.at(-2) === 'source') return 'document';
   if (sort === 'instructions' && request.messages.every(({ role }) => role !== 'user')) {
     return 'instructions-alone';
   }
+  if (sort === 'instructions' && keepsOther(message, lostIn, request)) return 'earlier-instructions';
   return sort === 'answer' && joinsCalls(request, message) ? 'text-beside-calls' : undefined;
+}
+
+/** True if instructions that come behind this message are in the prompt. */
+function keepsOther(index: number, lostIn: LostIn, { messages }: ChatRequest): boolean {
+  return messages.some(
+    (other, at) =>
+      at > index && instructs(other) && contentText(other.value['content']).trim() !== '' && !lostIn.has(at),
+  );
+}
+
+/** True for a part of a list of which another part is in the prompt. */
+export function isOneOfParts(
+  { path, message }: LostText,
+  lostIn: LostIn,
+  { messages }: ChatRequest,
+): boolean {
+  const one = messages[message];
+  const content = one?.value['content'];
+  if (one === undefined || !isArray(content) || path.length <= one.contentPath.length) return false;
+  const texts = content.filter(
+    (part) => isObject(part) && typeof part['text'] === 'string' && part['text'] !== '',
+  );
+  return (lostIn.get(message) ?? 0) < texts.length;
 }
 
 /** True for an item of the assistant's that comes in one message with calls of its own. */

@@ -41,7 +41,7 @@ function unreadTools(tools: readonly LostTool[]): Finding {
     cause: 'unread-field',
     culprit: 'client',
     field: 'functions',
-    message: `None of the ${tools.length === 1 ? 'tool' : `${tools.length} tools`} in functions is in the prompt: the engine does not read that field.`,
+    message: `${tools.length === 1 ? 'The tool in functions is not' : `None of the ${tools.length} tools in functions is`} in the prompt: the engine does not read that field.`,
     advice: 'Send them as tools, each as {"type": "function", "function": {…}}.',
   };
 }
