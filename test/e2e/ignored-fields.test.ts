@@ -53,6 +53,11 @@ const cases: Record<string, Case> = {
     fields: { thinking: { type: 'disabled' } },
     meaningless: { thinking: { type: 'enabled' } },
   },
+  'extra-body': {
+    path: conversation,
+    fields: { extra_body: { chat_template_kwargs: { enable_thinking: false } } },
+    meaningless: { extra_body: { chat_template_kwargs: { enable_thinking: true }, top_k: 20 } },
+  },
 };
 
 const bodyFor = (path: string, fields: object) => ({

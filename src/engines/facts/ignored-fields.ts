@@ -13,6 +13,21 @@ export function thinkingSwitch(field: string, routes: readonly RouteKind[]): Ign
   };
 }
 
+/**
+ * `extra_body` written out in a body, by people who copied an example of the OpenAI library: there it is an argument, and
+ * what it holds is sent at the top.
+ */
+export function writtenOutArgument(routes: readonly RouteKind[]): IgnoredField {
+  return {
+    name: 'extra-body',
+    path: ['extra_body', 'chat_template_kwargs', 'enable_thinking'],
+    routes,
+    effect: 'thinking-off',
+    instead:
+      'Take extra_body away and send what it holds at the top of the body: chat_template_kwargs: {"enable_thinking": false}. Only the OpenAI library takes extra_body, as an argument.',
+  };
+}
+
 /** Ollama's way to ask for a larger context. @param flag of the engine, which sets it */
 export function contextOption(flag: string): IgnoredField {
   return {

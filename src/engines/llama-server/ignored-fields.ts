@@ -5,7 +5,7 @@
  */
 import type { IgnoredField } from '../../exchange/model-facts.ts';
 
-import { contextOption, thinkingSwitch, truncation } from '../facts/ignored-fields.ts';
+import { contextOption, thinkingSwitch, truncation, writtenOutArgument } from '../facts/ignored-fields.ts';
 
 export const llamaIgnoredFields: readonly IgnoredField[] = [
   {
@@ -42,4 +42,5 @@ export const llamaIgnoredFields: readonly IgnoredField[] = [
   ...['enable_thinking', 'think', 'thinking'].map((field) =>
     thinkingSwitch(field, ['chat', 'messages', 'responses']),
   ),
+  writtenOutArgument(['chat', 'messages', 'responses']),
 ];

@@ -4,7 +4,7 @@
  */
 import type { IgnoredField } from '../../exchange/model-facts.ts';
 
-import { contextOption, thinkingSwitch, truncation } from '../facts/ignored-fields.ts';
+import { contextOption, thinkingSwitch, truncation, writtenOutArgument } from '../facts/ignored-fields.ts';
 
 export const vllmIgnoredFields: readonly IgnoredField[] = [
   truncation(['messages', 'responses']),
@@ -15,4 +15,5 @@ export const vllmIgnoredFields: readonly IgnoredField[] = [
   thinkingSwitch('thinking', ['chat', 'responses']),
   // `/v1/responses` heeds it.
   thinkingSwitch('reasoning', ['chat', 'messages']),
+  writtenOutArgument(['chat', 'messages', 'responses']),
 ];

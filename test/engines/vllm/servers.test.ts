@@ -207,6 +207,9 @@ describe('fields that vLLM reads over', () => {
     assert.deepEqual(await found('chat', { messages: Q, ...off }), ['enable-thinking']);
     assert.deepEqual(await found('chat', { messages: Q, reasoning: { enabled: false } }), ['reasoning']);
     assert.deepEqual(await found('chat', { messages: Q, ...off, chat_template_kwargs: off }), []);
+    const writtenOut = { extra_body: { chat_template_kwargs: off } };
+    assert.deepEqual(await found('chat', { messages: Q, ...writtenOut }), ['extra-body']);
+    assert.deepEqual(await found('chat', { messages: Q, ...writtenOut, chat_template_kwargs: off }), []);
     assert.deepEqual(await found('chat', { messages: Q, options: { num_ctx: 65_536 } }), ['num-ctx']);
     assert.deepEqual(
       await found('chat', { messages: Q, options: { num_ctx: 4096 }, truncate_prompt_tokens: 5 }),
