@@ -142,7 +142,7 @@ const sentences = {
 
 const advices: Readonly<Record<Formed['cause'], string>> = {
   'forged-turn':
-    'Whoever builds the messages must take markers out of text that others wrote, or set the action rewrite, which breaks them.',
+    'Whoever builds the messages must take markers out of text that others wrote, or set detectors.control-token-in-content.action to rewrite, which breaks them.',
   'media-placeholder':
     'Leave the placeholder out of the text; replayed reasoning and quotes are where it usually comes from.',
   isolated:

@@ -77,7 +77,7 @@ function placeOf(
   return tokens === undefined ? {} : { tokens };
 }
 
-function finding({ cause }: Stringified, path: JsonPath, promptIndex: number): Finding {
+function finding({ cause, words = [] }: Stringified, path: JsonPath, promptIndex: number): Finding {
   const field = formatPath(path);
   return {
     kind: 'stringified-prompt',
@@ -86,21 +86,31 @@ function finding({ cause }: Stringified, path: JsonPath, promptIndex: number): F
     culprit: 'client',
     promptIndex,
     field,
-    message: `${messages[cause](field)}.`,
+    message: `${messages[cause](field, words)}.`,
     advice: advices[cause],
   };
 }
 
-const messages: Readonly<Record<Stringified['cause'], (field: string) => string>> = {
-  'role-words': (field) =>
-    `In ${field} words such as "System:", "Human:" or "### Response:" stand for turns, which the model reads as text of one and the same turn`,
-  'messages-as-text': (field) =>
-    `What stands in ${field} is the written form of a list of messages, as str() or JSON makes it, and the model reads its brackets and quotes`,
-  'parts-as-text': (field) =>
-    `What stands in ${field} is the written form of a list of content parts, as str() or JSON makes it, and the model reads its brackets and quotes`,
-  'object-as-text': (field) =>
-    `What stands in ${field} is [object Object], which JavaScript writes for an object in the place of a text: what was meant is lost`,
-};
+/** `"USER:" and "ASSISTANT:"` */
+function listed(words: readonly string[]): string {
+  const quoted = words.map((word) => JSON.stringify(word));
+  const last = quoted.pop() ?? '';
+  return quoted.length === 0 ? last : `${quoted.join(', ')} and ${last}`;
+}
+
+const messages: Readonly<Record<Stringified['cause'], (field: string, words: readonly string[]) => string>> =
+  {
+    'role-words': (field, words) =>
+      words.length > 1
+        ? `In ${field} ${listed(words)} stand where turns should begin, and the model reads them as text of one and the same turn`
+        : `In ${field} ${listed(words)} stands where a turn should begin, and the model reads it as text`,
+    'messages-as-text': (field) =>
+      `What stands in ${field} is the written form of a list of messages, as str() or JSON makes it, and the model reads its brackets and quotes`,
+    'parts-as-text': (field) =>
+      `What stands in ${field} is the written form of a list of content parts, as str() or JSON makes it, and the model reads its brackets and quotes`,
+    'object-as-text': (field) =>
+      `What stands in ${field} is [object Object], which JavaScript writes for an object in the place of a text: what was meant is lost`,
+  };
 
 const advices: Readonly<Record<Stringified['cause'], string>> = {
   'role-words':

@@ -127,7 +127,28 @@ testDetector(stringifiedPrompt, {
         },
       ],
     },
-    { name: 'a single question in them', exchange: raw('Human: hi'), findings: [{ cause: 'role-words' }] },
+    {
+      name: 'a single question in them',
+      exchange: raw('Human: hi'),
+      findings: [
+        {
+          cause: 'role-words',
+          message: 'In prompt "Human:" stands where a turn should begin, and the model reads it as text.',
+        },
+      ],
+    },
+    {
+      name: 'words of another language, emphasised, each told once and as it is written',
+      exchange: raw(
+        '**Système :** sois bref\n**Utilisateur :** bonjour\n**Assistant:** oui\n**Utilisateur :** encore\n**Assistant:**',
+      ),
+      findings: [
+        {
+          message:
+            'In prompt "**Système :**", "**Utilisateur :**" and "**Assistant:**" stand where turns should begin, and the model reads them as text of one and the same turn.',
+        },
+      ],
+    },
     {
       name: 'a conversation behind a preface',
       exchange: raw('A friendly talk.\n\nHuman: hi\nAI: hello\nHuman: bye\nAI:'),
@@ -146,7 +167,13 @@ testDetector(stringifiedPrompt, {
     {
       name: 'one question in capitals on one line',
       exchange: raw('A chat between a user and an assistant. USER: Name a lake. ASSISTANT:'),
-      findings: [{ cause: 'role-words' }],
+      findings: [
+        {
+          cause: 'role-words',
+          message:
+            'In prompt "USER:" and "ASSISTANT:" stand where turns should begin, and the model reads them as text of one and the same turn.',
+        },
+      ],
     },
     ...[
       'System: Antworte kurz.\nBenutzer: Nenne einen See.\nAssistent:',

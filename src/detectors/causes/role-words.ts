@@ -27,6 +27,18 @@ export interface WordRange {
   readonly end: number;
 }
 
+export interface CarryingWords extends WordRange {
+  /** The first of them, each once and as it is written. They are of the list below: nothing else of the text is told. */
+  readonly words: readonly string[];
+}
+
+const mostToldWords = 3;
+
+function carrying(text: string, turns: readonly WordTurn[], end: number): CarryingWords {
+  const written = turns.map((turn) => text.slice(turn.start, turn.end).trim());
+  return { start: turns[0]?.start ?? 0, end, words: [...new Set(written)].slice(0, mostToldWords) };
+}
+
 /** In the languages in which people write such prompts. */
 const wordsOf: Readonly<Record<Side, readonly string[]>> = {
   system: ['system', 'système', 'systeme', 'sistema', 'система', '系统', '系統', 'システム', '시스템'],
@@ -107,7 +119,7 @@ function wordTurns(text: string): WordTurn[] {
 }
 
 /** In a raw prompt: two turns of different sides that say something, or one in words that only frameworks write. */
-export function carriesPrompt(text: string): WordRange | undefined {
+export function carriesPrompt(text: string): CarryingWords | undefined {
   const end = text.trimEnd().slice(-endCharacters);
   if (!endsWithAnswer.test(end) && !beginsWithRole.test(text)) return undefined;
   const turns = wordTurns(text);
@@ -121,14 +133,14 @@ export function carriesPrompt(text: string): WordRange | undefined {
   const isFrameworks = turns.some(
     ({ heading, inLine, word }) => heading || inLine || frameworkWords.has(word),
   );
-  return isTold || isFrameworks ? { start: first.start, end: last.end } : undefined;
+  return isTold || isFrameworks ? carrying(text, turns, last.end) : undefined;
 }
 
 /**
  * In a message that is all there is: instructions and a question, or one question and the place for its answer. Several
  * questions with answers may be examples, and lines in another order, or behind other text, are quoted.
  */
-export function carriesMessage(text: string): WordRange | undefined {
+export function carriesMessage(text: string): CarryingWords | undefined {
   if (!beginsWithRole.test(text)) return undefined;
   const turns = wordTurns(text);
   const [first, second] = turns;
@@ -141,7 +153,7 @@ export function carriesMessage(text: string): WordRange | undefined {
   const isCarried = opensAnswer(last)
     ? (instructed || isOneQuestion) && !turns.some(({ word }) => headingOnly.has(word))
     : instructed && asks(last) && last.word === 'human' && !last.heading && !last.text.includes('\n\n');
-  return isCarried ? { start: first.start, end: last.end } : undefined;
+  return isCarried ? carrying(text, turns, last.end) : undefined;
 }
 
 function startsText(text: string, { start }: WordTurn): boolean {

@@ -5,6 +5,8 @@ import type { SpokenText } from './spoken-texts.ts';
 
 export interface Stringified extends WordRange {
   readonly cause: 'role-words' | 'messages-as-text' | 'parts-as-text' | 'object-as-text';
+  /** The first of the role words, as they are written; absent for objects. */
+  readonly words?: readonly string[];
 }
 
 const objectCauses = {
