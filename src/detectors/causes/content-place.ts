@@ -46,7 +46,7 @@ export function renderedOffset(
   const places = placesOf(request, rendered);
   const needle = text.trim();
   const offset = at - (text.length - text.trimStart().length);
-  const context = besideMarker(text, at, marker);
+  const context = besideMarker(text, at, marker) ?? behindMarker(text, at, marker);
   const near = windowOf(request, places, message);
   const there = rendered.slice(near.start, near.end);
   const inPlace = placeOfNeedle(there, needle, roleMarkers);
@@ -127,6 +127,26 @@ function besideMarker(
   if (before.trim() + after.trim() === '') return undefined;
   const context = (before + marker + after).trim();
   return { text: context, at: context.indexOf(marker) };
+}
+
+/**
+ * For a marker with nothing beside it on its line: with what follows on the next ones, as JSON writes it. A text that is
+ * JSON itself, such as the arguments of a call, is taken as it is.
+ */
+function behindMarker(
+  text: string,
+  at: number,
+  marker: string,
+): { readonly text: string; readonly at: number } | undefined {
+  const end = at + marker.length;
+  const following = text.slice(end, end + besides).trimEnd();
+  // Letters beyond ASCII may be written as escapes.
+  const plain = /^[\s!-~]*/.exec(following)?.[0].trimEnd() ?? '';
+  const after = plain.trim() === '' ? following : plain;
+  if (after.trim() === '') return undefined;
+  const isJson = text[at - 1] === '"' && after.startsWith('\\');
+  const written = isJson ? after.replace(/\\+$/, '') : JSON.stringify(after).slice(1, -1);
+  return { text: marker + written, at: 0 };
 }
 
 interface TokenRange {
