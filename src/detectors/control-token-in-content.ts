@@ -3,7 +3,7 @@
  * tokens that are the same with special parsing off: those are meant to stand in content.
  */
 import { brokenMarkers } from './causes/broken-markers.ts';
-import { markerTokens, renderedOffset } from './causes/content-place.ts';
+import { markerTokens, placeOfSecond, renderedOffset } from './causes/content-place.ts';
 import { isPlaceTooMany } from './causes/picture-places.ts';
 import { markedTexts, mostHits, type MarkedText } from './causes/content-texts.ts';
 import type { MarkerHit } from './causes/turn-signs.ts';
@@ -100,7 +100,7 @@ function findingOf(
   const field = formatPath(one.path);
   // Media take up positions that our ids don't have.
   const isCounted = at !== undefined && !request.hasMedia;
-  const tokens = isCounted ? markerTokens(read, at, at + last.start - first.start) : undefined;
+  const tokens = isCounted ? markerTokens(read, at, placeOfSecond(read.text, at, first, last)) : undefined;
   const id = markers.find(({ text }) => text === first.text)?.id;
   return {
     kind: 'control-token-in-content',

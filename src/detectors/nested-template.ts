@@ -2,7 +2,7 @@
  * Finds a conversation that was rendered before it was put into a message, or rendered twice into a raw prompt. Knows the
  * served model's own markers only; what isolated ones come to is another detector's.
  */
-import { markerTokens, renderedOffset } from './causes/content-place.ts';
+import { markerTokens, placeOfSecond, renderedOffset } from './causes/content-place.ts';
 import { markedTexts, type MarkedText } from './causes/content-texts.ts';
 import { ownForms } from './causes/turn-forms.ts';
 import { turnSigns, type TurnSign, type TurnShape } from './causes/turn-signs.ts';
@@ -54,7 +54,9 @@ function inContent(
   const at = renderedOffset(request, read.text, roleMarkers, one, marker);
   if (at === undefined) return [];
   const field = formatPath(one.path);
-  const tokens = request.hasMedia ? undefined : markerTokens(read, at, at + last.start - first.start);
+  const tokens = request.hasMedia
+    ? undefined
+    : markerTokens(read, at, placeOfSecond(read.text, at, first, last));
   return [
     {
       kind: 'nested-template',

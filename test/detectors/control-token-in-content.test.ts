@@ -216,7 +216,7 @@ testDetector(controlTokenInContent, {
           field: 'tools[0].function.description',
           characters: { start: 0, end: 23 },
           // <|im_start|>, "system\n", "# Tools\n" and {"description": " stand before them; between them a written-out \n.
-          tokens: { start: 33, end: 36 },
+          tokens: { start: 33, end: 37 },
         },
       ],
       repaired: JSON.stringify({

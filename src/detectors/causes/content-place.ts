@@ -175,6 +175,26 @@ export function gapTokens(read: KnownTokens, { start, end }: TextRange): TokenRa
     : tokenRange(read, { start, end });
 }
 
+/**
+ * Where the second of two markers of a text stands in the prompt, of which the first was found: a line end between them
+ * may be written as an escape.
+ */
+export function placeOfSecond(
+  rendered: string,
+  at: number,
+  first: { readonly text: string; readonly start: number },
+  second: { readonly text: string; readonly start: number },
+): number {
+  const apart = second.start - first.start;
+  if (apart === 0 || rendered.startsWith(second.text, at + apart)) return at + apart;
+  const behind = at + first.text.length;
+  const next = rendered.slice(behind, behind + apart * longestEscape).indexOf(second.text);
+  return next < 0 ? at + apart : behind + next;
+}
+
+/** `\u000a` for one character. */
+const longestEscape = 6;
+
 /** From the token of one marker to that of another, both included; wider where they were not cut at. */
 export function markerTokens(read: KnownTokens, first: number, last: number): TokenRange | undefined {
   const range = tokenRange(read, { start: first, end: last + 1 });
