@@ -13,8 +13,8 @@ export interface OwnForms extends TurnForms {
   readonly never: ReadonlySet<string>;
   /** Finds those, and the longer markers that one of them is a part of. */
   readonly pattern: MarkerPattern;
-  /** What each of them begins with; text without one of these characters holds none. */
-  readonly firstCharacters: readonly string[];
+  /** What each of them begins with; text without one of these holds none. */
+  readonly beginnings: readonly string[];
   /** Finds what may open a turn; undefined where nothing does. */
   readonly opening: RegExp | undefined;
   /** Matches at a place the same with what may stand in front of it on its line. */
@@ -65,11 +65,17 @@ function learnForms(facts: ModelFacts): OwnForms {
     frame,
     never,
     pattern: compileMarkers(texts.map((text) => ({ text, id: -1 }))),
-    firstCharacters: [...new Set(texts.map((text) => text.slice(0, 1)))],
+    beginnings: beginningsOf(texts),
     opening: opening === undefined ? undefined : new RegExp(opening, 'gu'),
     beginning:
       opening === undefined ? undefined : new RegExp(`${head ?? ''}{0,${mostHeads}}${opening}`, 'uy'),
   };
+}
+
+/** Two characters where all have the same: `<` alone stands in any code. */
+function beginningsOf(texts: readonly string[]): readonly string[] {
+  const two = new Set(texts.map((text) => text.slice(0, 2)));
+  return [...(two.size === 1 ? two : new Set(texts.map((text) => text.slice(0, 1))))];
 }
 
 /** Blanks and markers that may stand in front of a conversation's first opening on its line. */

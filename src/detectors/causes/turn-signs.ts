@@ -37,10 +37,10 @@ export interface TurnShape {
 const mostSigns = 32_768;
 
 /** Where the first marker that no text should hold may stand; -1 if there is none. Native: most texts end here. */
-export function firstMarker(text: string, { pattern: { pattern }, firstCharacters }: OwnForms): number {
+export function firstMarker(text: string, { pattern: { pattern }, beginnings }: OwnForms): number {
   let first = Infinity;
-  for (const character of firstCharacters) {
-    const at = text.indexOf(character);
+  for (const beginning of beginnings) {
+    const at = text.indexOf(beginning);
     if (at >= 0 && at < first) first = at;
   }
   if (pattern === undefined || first === Infinity) return -1;

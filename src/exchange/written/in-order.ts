@@ -86,7 +86,7 @@ class Reading implements InOrder {
   }
 
   get ranges(): readonly Found[] {
-    return this.#rangesFrom(0);
+    return this.#rangesOf(0, this.#bounds.length);
   }
 
   get gaps(): readonly CallGap[] {
@@ -111,7 +111,8 @@ class Reading implements InOrder {
     }
     if (calls.length > 0) {
       const others = this.#meets(calls) ? none : callsOf(message);
-      this.#gaps.open(index, before, this.#rangesFrom(firstOwn), others);
+      const lastOwn = this.#bounds.length;
+      this.#gaps.open(index, before, () => this.#rangesOf(firstOwn, lastOwn), others);
     }
     return true;
   }
@@ -165,9 +166,9 @@ class Reading implements InOrder {
     this.#turnEnd = end;
   }
 
-  #rangesFrom(first: number): readonly Found[] {
+  #rangesOf(first: number, last: number): readonly Found[] {
     const bounds = this.#bounds;
-    return Array.from({ length: (bounds.length - first) / 2 }, (_, index) => ({
+    return Array.from({ length: (last - first) / 2 }, (_, index) => ({
       start: bounds[first + index * 2] ?? 0,
       end: bounds[first + index * 2 + 1] ?? 0,
     }));

@@ -10,9 +10,11 @@ interface OpenGap extends CallGap {
   calls: readonly CallPart[];
   own: readonly Found[];
   readonly covered: string[];
+  /** The texts of its message, if it is asked for. */
+  readonly texts: () => readonly Found[];
 }
 
-const none: readonly CallPart[] = [];
+const none: readonly never[] = [];
 
 export class OpenGaps {
   readonly #messages: readonly ChatMessage[];
@@ -28,11 +30,12 @@ export class OpenGaps {
   /**
    * @param message index of the message
    * @param start behind the last longer text of a message before
-   * @param texts places of the message's own
+   * @param texts tells the places of the message's own: most gaps are never asked for them
    * @param calls those that were not met as they were sent
    */
-  open(message: number, start: number, texts: readonly Found[], calls: readonly CallPart[]): void {
-    const gap = { message, start, end: this.#rendered.length, calls: none, own: texts, covered: [] };
+  open(message: number, start: number, texts: () => readonly Found[], calls: readonly CallPart[]): void {
+    const end = this.#rendered.length;
+    const gap: OpenGap = { message, start, end, calls: none, own: none, covered: [], texts };
     if (calls.length > 0) this.#lookFor(calls, gap);
     this.#gaps.push(gap);
     this.#open.push(gap);
@@ -41,7 +44,7 @@ export class OpenGaps {
   /** A text of the message's own that a call may say, too, does not stand for itself alone. */
   #lookFor(calls: readonly CallPart[], gap: OpenGap): void {
     const own: Found[] = [];
-    for (const range of gap.own) {
+    for (const range of gap.texts()) {
       const text = this.#rendered.slice(range.start, range.end);
       if (standsInCalls(text, calls)) gap.covered.push(text);
       else own.push(range);

@@ -3,8 +3,15 @@ import { parseJson } from '../json/body-reader.ts';
 import type { TextPlace } from '../seen-form.ts';
 import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { holdsJson } from './json-style.ts';
-import { jsonTexts, type TextPart, type TextSort } from './prompt-parts.ts';
-import { holdsWord, inPieces, leftOutOf, withoutReasoning, type TextState } from './text-pieces.ts';
+import { isReasoning, jsonTexts, type TextPart, type TextSort } from './prompt-parts.ts';
+import {
+  holdsWord,
+  inPieces,
+  isClearlyGone,
+  leftOutOf,
+  withoutReasoning,
+  type TextState,
+} from './text-pieces.ts';
 import { leastAnchor } from './text-ranges.ts';
 import { findWritten, type Found } from './written-forms.ts';
 
@@ -28,13 +35,14 @@ export function stateBetween(
 ): TextState {
   const gap = rendered.slice(start, end);
   const writings = writingsOf(part, seen);
+  const given = part.text.trim();
+  if (isReasoning(part.sort) && isClearlyGone(given, gap, writings)) return { state: 'lost', missing: [] };
   const near = findWritten(part.text, gap, writings);
   if (near !== undefined) {
     const place = { start: near.start + start, end: near.end + start };
     const leftOut = leftOutOf(part.text, rendered.slice(place.start, place.end), writings);
     return { state: 'kept', place, missing: [], ...(leftOut !== undefined && { leftOut }) };
   }
-  const given = part.text.trim();
   const isShort = given.length < leastAnchor * 2;
   if ((isShort && holdsWord(given, gap)) || holdsValues(part, gap, seen))
     return { state: 'kept', missing: [] };

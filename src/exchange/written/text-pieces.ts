@@ -5,6 +5,7 @@ import {
   anchorLength,
   findAs,
   findWritten,
+  isPlainCode,
   longPlainRun,
   missingRuns,
   probedLength,
@@ -60,6 +61,19 @@ export function inPieces(given: string, rendered: string, writings: readonly For
 /** Of any piece that is worth a look so much begins at one of the places that are looked at. */
 const shared = 10;
 const mostShared = 256;
+
+/** Of plain characters: such a run is a text's own, and stands in each of its forms. */
+const leastOwn = 28;
+
+/**
+ * True for reasoning that begins with a run which no form writes otherwise, and of which a short gap holds nothing. Most that
+ * is left out is told so.
+ */
+export function isClearlyGone(given: string, gap: string, writings: readonly FormWriting[]): boolean {
+  if (given.length < leastOwn || gap.length > mostShared) return false;
+  for (let at = 0; at < leastOwn; at += 1) if (!isPlainCode(given.charCodeAt(at))) return false;
+  return writings.every(({ keepsPlain }) => keepsPlain) && !sharesPieces(given, gap);
+}
 
 /** They cut markup into words; most texts have none. */
 const cuts = ['<', '>', '|'] as const;

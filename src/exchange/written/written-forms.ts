@@ -113,6 +113,14 @@ export function findAs(form: FormWriting, text: string, where: string): Found | 
 
 /** What no form writes in another way. */
 const plain = String.raw` !#-%(-;=?-[\]-~`;
+const plainCodes: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) =>
+  new RegExp(`[${plain}]`).test(String.fromCharCode(code)),
+);
+
+export function isPlainCode(code: number): boolean {
+  return plainCodes[code] ?? false;
+}
+
 const plainRuns = new RegExp(`[${plain}]{12,48}`);
 const onlyPlain = new RegExp(`^[${plain}]*$`);
 
