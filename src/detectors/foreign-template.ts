@@ -71,9 +71,10 @@ function inChat(exchange: Exchange, request: ChatRequest, facts: ModelFacts): Fi
   // Where the template is not the model's, its own form is not known.
   if (exchange.modelKind === 'base' || roleMarkers.length === 0 || templateOrigin !== undefined) return [];
   const findings: Finding[] = [];
-  for (const one of spokenTexts(request)) {
-    const frame = foreignMessage(one.text, facts, one.alone);
-    const found = frame && inMessage(exchange, request, facts, one, frame);
+  const spoken = spokenTexts(request);
+  for (let index = 0; index < spoken.texts.length; index += 1) {
+    const frame = foreignMessage(spoken.texts[index] ?? '', facts, spoken.isAlone);
+    const found = frame && inMessage(exchange, request, facts, spoken.at(index), frame);
     if (found !== undefined) findings.push(found);
     if (findings.length === mostFindings) break;
   }

@@ -43,9 +43,12 @@ export const stringifiedPrompt: Detector = {
 
 function inMessages(exchange: Exchange, request: ChatRequest, facts: ModelFacts): Finding[] {
   const findings: Finding[] = [];
-  for (const one of spokenTexts(request)) {
-    const found = stringifiedMessage(one);
-    if (found === undefined || isOwnForm(one.text, facts)) continue;
+  const spoken = spokenTexts(request);
+  for (let index = 0; index < spoken.texts.length; index += 1) {
+    const found = stringifiedMessage(spoken.texts[index] ?? '', spoken.isAlone);
+    if (found === undefined) continue;
+    const one = spoken.at(index);
+    if (isOwnForm(one.text, facts)) continue;
     const characters = { start: found.start, end: found.end };
     findings.push({
       ...finding(found, one.path, 0),

@@ -15,37 +15,68 @@ export interface SpokenText extends ContentText {
   readonly alone: boolean;
 }
 
-const spoken = new WeakMap<ChatRequest, readonly SpokenText[]>();
+/** A conversation may have very many short ones, most of which are looked at once: only of the others more is put together. */
+export class SpokenTexts {
+  readonly texts: readonly string[];
+  readonly #messages: ChatRequest['messages'];
+  /** By text the index of its message, and that of its part; -1 where the content is no list. */
+  readonly #places: readonly number[];
 
-export function spokenTexts(request: ChatRequest): readonly SpokenText[] {
+  constructor({ messages }: ChatRequest) {
+    const texts: string[] = [];
+    const places: number[] = [];
+    let index = 0;
+    for (const one of messages) {
+      if (one.role === 'user' || instructs(one)) {
+        const { content } = one.value;
+        if (typeof content === 'string') {
+          texts.push(content);
+          places.push(index, -1);
+        } else if (isArray(content)) {
+          for (const [part, { text }] of textParts(content)) {
+            texts.push(text);
+            places.push(index, part);
+          }
+        }
+      }
+      index += 1;
+    }
+    this.texts = texts;
+    this.#messages = messages;
+    this.#places = places;
+  }
+
+  /** True if there is one, and nothing else in the request. */
+  get isAlone(): boolean {
+    return this.#messages.length === 1 && this.texts.length === 1;
+  }
+
+  /** @param index of one of the texts */
+  at(index: number): SpokenText {
+    const message = this.#places[index * 2] ?? 0;
+    const part = this.#places[index * 2 + 1] ?? -1;
+    const content = this.#messages[message]?.contentPath ?? [];
+    const path: JsonPath = part < 0 ? content : [...content, part, 'text'];
+    return { text: this.texts[index] ?? '', path, message, alone: this.isAlone };
+  }
+}
+
+const spoken = new WeakMap<ChatRequest, SpokenTexts>();
+
+export function spokenTexts(request: ChatRequest): SpokenTexts {
   const known = spoken.get(request);
   if (known !== undefined) return known;
-  const texts = findTexts(request);
+  const texts = new SpokenTexts(request);
   spoken.set(request, texts);
   return texts;
 }
 
-/** In one list from the start: a conversation may have very many short texts. */
-function findTexts({ messages }: ChatRequest): readonly SpokenText[] {
-  const texts: SpokenText[] = [];
-  let message = 0;
-  for (const one of messages) {
-    if (one.role === 'user' || instructs(one)) {
-      const { contentPath: path, value } = one;
-      const { content } = value;
-      if (typeof content === 'string') texts.push({ text: content, path, message, alone: false });
-      else if (isArray(content)) addListed(texts, content, path, message);
-    }
-    message += 1;
-  }
-  const [only] = texts;
-  return messages.length === 1 && texts.length === 1 && only ? [{ ...only, alone: true }] : texts;
-}
-
-function addListed(texts: SpokenText[], content: readonly Json[], path: JsonPath, message: number): void {
+function textParts(content: readonly Json[]): (readonly [number, { readonly text: string }])[] {
+  const parts: (readonly [number, { readonly text: string }])[] = [];
   for (const [at, part] of content.entries()) {
     if (!isObject(part) || !textTypes.has(part['type'])) continue;
     const { text } = part;
-    if (typeof text === 'string') texts.push({ text, path: [...path, at, 'text'], message, alone: false });
+    if (typeof text === 'string') parts.push([at, { text }]);
   }
+  return parts;
 }

@@ -1,7 +1,6 @@
 /** What of a text shows that a conversation, or a part of one, was turned into text on its way to the engine. */
 import { beginsWithObjects, isObjects } from './object-text.ts';
 import { carriesMessage, carriesPrompt, type WordRange } from './role-words.ts';
-import type { SpokenText } from './spoken-texts.ts';
 
 export interface Stringified extends WordRange {
   readonly cause: 'role-words' | 'messages-as-text' | 'parts-as-text' | 'object-as-text';
@@ -26,8 +25,9 @@ export function stringifiedPlain(text: string): Stringified | undefined {
 /**
  * Beside other messages, messages as text may be what is talked about, and lines may be quoted. Parts as text are never
  * meant where Python wrote them down, nor where a whole message is nothing else; nor is an object without a text.
+ * @param alone nothing else in the request says what to do with the text
  */
-export function stringifiedMessage({ text, alone }: SpokenText): Stringified | undefined {
+export function stringifiedMessage(text: string, alone: boolean): Stringified | undefined {
   const written = isObjects(text);
   if (written !== undefined && (alone || written.objects !== 'messages')) {
     return { cause: objectCauses[written.objects], start: 0, end: text.length };

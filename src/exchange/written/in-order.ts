@@ -18,7 +18,7 @@ import { instructs } from '../request/system-text.ts';
 import type { Found } from './written-forms.ts';
 
 export interface InOrder {
-  /** Where the longer texts stand, in order. */
+  /** Where the longer texts stand, in order; [] where there are no tools. */
   readonly ranges: readonly Found[];
   /** Where calls stand, in order, with those that were not met as they were sent. */
   readonly gaps: readonly CallGap[];
@@ -26,13 +26,18 @@ export interface InOrder {
   readonly texts: readonly LostText[];
 }
 
-/** Undefined where the prompt does not hold the messages so. @param seen how this template writes what it is given */
+/**
+ * Undefined where the prompt does not hold the messages so.
+ * @param seen how this template writes what it is given
+ * @param hasTools only then is it asked where texts stand
+ */
 export function readInOrder(
   messages: readonly ChatMessage[],
   rendered: string,
   seen: SeenWriting,
+  hasTools: boolean,
 ): InOrder | undefined {
-  const reading = new Reading(messages, rendered, seen);
+  const reading = new Reading(messages, rendered, seen, hasTools);
   for (let index = 0; index < messages.length; index += 1) if (!reading.goOn(index)) return undefined;
   return reading.end() ? reading : undefined;
 }
@@ -60,6 +65,7 @@ class Reading implements InOrder {
   readonly #messages: readonly ChatMessage[];
   readonly #rendered: string;
   readonly #seen: SeenWriting;
+  readonly #hasTools: boolean;
   readonly #plain = new PlainMessage();
   /** Where the longer texts start and end, by turns. */
   readonly #bounds: number[] = [];
@@ -77,10 +83,11 @@ class Reading implements InOrder {
   #far = 0;
   #work = 0;
 
-  constructor(messages: readonly ChatMessage[], rendered: string, seen: SeenWriting) {
+  constructor(messages: readonly ChatMessage[], rendered: string, seen: SeenWriting, hasTools: boolean) {
     this.#messages = messages;
     this.#rendered = rendered;
     this.#seen = seen;
+    this.#hasTools = hasTools;
     this.#gaps = new OpenGaps(messages, rendered);
     this.#lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
   }
@@ -111,6 +118,8 @@ class Reading implements InOrder {
     }
     if (calls.length > 0) {
       const others = this.#meets(calls) ? none : callsOf(message);
+      // Without tools the places of the texts around them were not kept.
+      if (others.length > 0 && !this.#hasTools) return false;
       const lastOwn = this.#bounds.length;
       this.#gaps.open(index, before, () => this.#rangesOf(firstOwn, lastOwn), others);
     }
@@ -160,7 +169,7 @@ class Reading implements InOrder {
    * @param ofTurn the text, where it is none of instructions
    */
   #note(start: number, end: number, ofTurn: string | undefined): void {
-    this.#bounds.push(start, end);
+    if (this.#hasTools) this.#bounds.push(start, end);
     if (ofTurn === undefined) return;
     this.#gaps.close(start, ofTurn);
     this.#turnEnd = end;

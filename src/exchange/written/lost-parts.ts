@@ -52,7 +52,7 @@ export function lostParts(
 }
 
 function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting): LostParts {
-  const inOrder = readInOrder(request.messages, rendered, seen);
+  const inOrder = readInOrder(request.messages, rendered, seen, hasTools(request));
   if (inOrder === undefined) return findEverywhere(request, rendered, seen);
   const { gaps, texts } = inOrder;
   const calls = lostCalls(gaps, true, rendered, seen);
@@ -68,6 +68,10 @@ function findLostParts(request: ChatRequest, rendered: string, seen: SeenWriting
       () => new BetweenTexts(rendered, inOrder.ranges, gaps),
     ),
   };
+}
+
+function hasTools({ tools, json }: ChatRequest): boolean {
+  return tools.length > 0 || json['functions'] !== undefined;
 }
 
 /** The long way, which finds texts in whatever order and form they are. */

@@ -22,7 +22,7 @@ const long = 'What is the weather like?';
 const other = 'Nobody has looked outside yet.';
 
 const found = (messages: readonly ChatMessage[], rendered: string): readonly string[] | undefined =>
-  readInOrder(messages, rendered, unseen)?.ranges.map(({ start, end }) => rendered.slice(start, end));
+  readInOrder(messages, rendered, unseen, true)?.ranges.map(({ start, end }) => rendered.slice(start, end));
 
 describe('the short way', () => {
   it('finds texts in order, trimmed, wherever the first of them begins', () => {
@@ -69,7 +69,7 @@ describe('the short way', () => {
   ];
   for (const [name, messages, rendered] of declined) {
     it(`is not taken by ${name}`, () => {
-      assert.equal(readInOrder(messages, rendered, unseen), undefined);
+      assert.equal(readInOrder(messages, rendered, unseen, true), undefined);
     });
   }
 
@@ -81,7 +81,7 @@ describe('the short way', () => {
         const gone = pick % texts.length;
         const turns = texts.map((one) => turn('user', one));
         assert.deepEqual(found(messages, turns.join('')), texts);
-        assert.equal(readInOrder(messages, turns.toSpliced(gone, 1).join(''), unseen), undefined);
+        assert.equal(readInOrder(messages, turns.toSpliced(gone, 1).join(''), unseen, true), undefined);
       }),
     );
   });
@@ -207,7 +207,7 @@ describe('the short way beside the long one', () => {
     fc.assert(
       fc.property(turns, template, (all, by) => {
         const { request, rendered } = conversation(all, by);
-        if (readInOrder(request.messages, rendered, unseen) === undefined) return;
+        if (readInOrder(request.messages, rendered, unseen, true) === undefined) return;
         taken += 1;
         assert.deepEqual(
           lostParts({ ...request }, rendered),
@@ -233,7 +233,7 @@ describe('the short way beside the long one', () => {
     for (const reasoning of ['none', 'all', 'behind-question'] as const) {
       for (const calls of ['literal', 'spaced'] as const) {
         const { request, rendered } = conversation(loop, { reasoning, calls, listed: true, lost: [] });
-        const read = readInOrder(request.messages, rendered, unseen);
+        const read = readInOrder(request.messages, rendered, unseen, true);
         assert.deepEqual(
           read?.gaps.flatMap((gap) => gap.calls),
           [],
