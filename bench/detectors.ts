@@ -15,8 +15,8 @@ import { median, printTable } from './statistics.ts';
 
 const MB = 1_000_000;
 const sizes = [1, 4, 8];
-/** So many rounds until the compiler has seen all paths; a proxy that has run for a minute has. */
-const warmUps = 20;
+/** So many MB are read until the compiler has seen all paths; a proxy that has run for a minute has. */
+const warmUp = 100;
 const rounds = Number(process.argv[2] ?? 7);
 const digester = new RequestDigester(Buffer.from('bench'));
 
@@ -70,7 +70,10 @@ function unseen(exchange: Exchange): Exchange {
 type Costs = ReadonlyMap<string, number>;
 
 /** Milliseconds of each kind, the median of the rounds, and of all together. */
-function measure(exchange: Exchange): {
+function measure(
+  exchange: Exchange,
+  size: number,
+): {
   readonly kinds: Costs;
   readonly sum: number;
   readonly found: string[];
@@ -78,7 +81,7 @@ function measure(exchange: Exchange): {
   const samples = new Map<string, number[]>(detectors.map(({ kind }) => [kind, []]));
   const sums: number[] = [];
   const found = new Set<string>();
-  for (let round = -warmUps; round < rounds; round += 1) {
+  for (let round = -Math.ceil(warmUp / size); round < rounds; round += 1) {
     const fresh = unseen(exchange);
     let sum = 0;
     for (const detector of detectors) {
@@ -145,7 +148,7 @@ for (const shape of promptShapes) {
   let found: string[] = [];
   for (const size of sizes) {
     const exchange = exchangeOf(shape, size * MB);
-    const measured = measure(exchange);
+    const measured = measure(exchange, size);
     row.push(perMB(measured.sum, exchange));
     found = measured.found;
     if (size === sizes.at(-1)) {
