@@ -1,4 +1,7 @@
-/** A finding as it leaves the process: logs, the findings API, the inspector page. Never holds prompt text or raw ids. */
+/**
+ * A finding as it leaves the process: logs, the findings API, the inspector page. Holds no prompt text and no ids of
+ * it, but for control tokens, unless the operator has it shown.
+ */
 import type { Action, Exchange } from './exchange.ts';
 import type { Finding } from './finding.ts';
 import type { RouteKind } from './request/route.ts';
@@ -21,6 +24,8 @@ export interface MaskedPiece {
   readonly class: PieceClass;
   /** A control token's own text; of ordinary pieces only with `privacy.showText`. */
   readonly text?: string;
+  /** The token's id in the vocabulary: where its text is told, no more is told by it. */
+  readonly tokenId?: number;
   /** Keyed pseudonym of the token id: equal ids have equal pseudonyms, nothing else can be read from it. */
   readonly id?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The tokens around a finding, fit to leave the process: control-token texts, positions and classes; ordinary pieces
- * are pseudonyms. Pieces are shown only if the operator asked for it and the engine gave their texts.
+ * The tokens around a finding, fit to leave the process: texts and ids of control tokens, positions and classes; ordinary
+ * pieces are pseudonyms. They are shown, with their ids, only if the operator asked for it and the engine gave their texts.
  */
 import type { Exchange } from '../exchange/exchange.ts';
 import type { MaskedPiece, MaskedWindow } from '../exchange/finding-record.ts';
@@ -58,9 +58,9 @@ export function maskWindow(
     pieces: ids.map((id, index): MaskedPiece => {
       const position = start + index;
       const marker = textOfMarker.get(id);
-      if (marker !== undefined) return { position, class: 'control', text: marker };
+      if (marker !== undefined) return { position, class: 'control', text: marker, tokenId: id };
       const piece = pieces?.[index];
-      if (piece !== undefined) return { position, class: 'text', text: piece };
+      if (piece !== undefined) return { position, class: 'text', text: piece, tokenId: id };
       return { position, class: 'text', id: keyedDigest(digestKey, 'token', String(id)).slice(0, 6) };
     }),
   };

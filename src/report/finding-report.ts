@@ -7,7 +7,7 @@ import { printable } from './printable.ts';
 import type { FindingRecord, MaskedWindow } from '../exchange/finding-record.ts';
 import type { Severity } from '../exchange/finding.ts';
 import { clippedTo, wrappedTo } from './display-width.ts';
-import { windowRows } from './token-window.ts';
+import { windowIdList, windowRows } from './token-window.ts';
 
 export interface ReportOptions {
   /** Columns of the longest line. @defaultValue `lineWidth` */
@@ -84,7 +84,8 @@ function placeOf({ field, tokens, promptIndex, requestId }: FindingRecord): stri
 }
 
 function notesOf(record: FindingRecord, { prefillTokensPerSecond: rate }: ReportOptions): [string, string][] {
-  const { culprit, lostTokens, savedTokens, action, advice } = record;
+  const { culprit, window, ancestorWindow, referenceWindow, lostTokens, savedTokens, action, advice } =
+    record;
   const notes: [string, string][] = [['culprit', culprit]];
   if (lostTokens !== undefined) {
     const cost =
@@ -95,8 +96,16 @@ function notesOf(record: FindingRecord, { prefillTokensPerSecond: rate }: Report
   }
   if (savedTokens !== undefined) notes.push(['saved', countOfTokens(savedTokens)]);
   if (action !== 'pass') notes.push(['action', action]);
+  noteIds('ids', window);
+  noteIds('ids there', ancestorWindow ?? referenceWindow);
   notes.push(['help', advice]);
   return notes;
+
+  function noteIds(label: string, shown: MaskedWindow | undefined): void {
+    if (shown === undefined) return;
+    const ids = windowIdList(shown);
+    if (ids !== undefined) notes.push([`${label} from ${shown.start}`, ids]);
+  }
 }
 
 function countOfTokens(tokens: number): string {

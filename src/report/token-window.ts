@@ -55,6 +55,12 @@ export function windowRows(
   });
 }
 
+/** The ids of its tokens as far as the record tells them, a point for each other; undefined if it tells none. */
+export function windowIdList({ pieces }: MaskedWindow): string | undefined {
+  if (pieces.every(({ tokenId }) => tokenId === undefined)) return undefined;
+  return pieces.map(({ tokenId }) => (tokenId === undefined ? '·' : String(tokenId))).join(' ');
+}
+
 function caretsBelow(
   row: readonly MaskedPiece[],
   isMarked: (piece: MaskedPiece) => boolean,

@@ -50,9 +50,9 @@ const doubleBos: FindingRecord = {
   window: {
     start: 0,
     pieces: [
-      { position: 0, class: 'control', text: '<bos>' },
-      { position: 1, class: 'control', text: '<bos>' },
-      { position: 2, class: 'control', text: '<start_of_turn>' },
+      { position: 0, class: 'control', text: '<bos>', tokenId: 2 },
+      { position: 1, class: 'control', text: '<bos>', tokenId: 2 },
+      { position: 2, class: 'control', text: '<start_of_turn>', tokenId: 105 },
       { position: 3, class: 'text', id: 'a3f91c' },
       { position: 4, class: 'text', id: 'a3f91c' },
       { position: 5, class: 'unknown' },
@@ -73,6 +73,7 @@ describe('a finding for people', () => {
       '   |',
       '   = culprit: client',
       '   = action: reject',
+      '   = ids from 0: 2 2 105 · · ·',
       '   = help: Leave <bos> out of the start of the text, or send token ids.',
     ]);
   });
