@@ -55,7 +55,8 @@ export const promptShapes: readonly PromptShape[] = [
     name: 'none rendered',
     make: (size) => ({ ...rendered(asked, thousandTools(size), qwen3), text: padded(size) }),
   },
-  { name: 'tool loop', make: (size) => toolLoop(size) },
+  { name: 'tool loop', make: (size) => toolLoop(size, (call) => JSON.stringify(call)) },
+  { name: 'calls as tags', make: (size) => toolLoop(size, asTags) },
   { name: 'raw text', make: (size) => rawText(size) },
 ];
 
@@ -115,8 +116,21 @@ function padded(size: number): string {
   return `<|im_start|>user\nWhich tools are there? ${prose(seeded(4), Math.floor(size / 6))}<|im_end|>\n<|im_start|>assistant\n`;
 }
 
+interface Call {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+/** As the templates of some coding models do: nothing of it stands there as it was sent. */
+function asTags({ name, arguments: given }: Call): string {
+  const parameters = Object.entries(given).map(
+    ([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`,
+  );
+  return `<function=${name}>\n${parameters.join('')}</function>`;
+}
+
 /** An agent at work: each answer thinks, which the template leaves out, and calls a tool, whose result follows. */
-function toolLoop(size: number): ExchangeShape {
+function toolLoop(size: number, written: (call: Call) => string): ExchangeShape {
   const random = seeded(5);
   const [question] = asked;
   const messages: JsonObject[] = [{ ...question }];
@@ -142,7 +156,7 @@ function toolLoop(size: number): ExchangeShape {
       { role: 'tool', tool_call_id: id, content: result },
     );
     const text =
-      `<|im_start|>assistant\n${said}\n<tool_call>\n${JSON.stringify(call)}\n</tool_call><|im_end|>\n` +
+      `<|im_start|>assistant\n${said}\n<tool_call>\n${written(call)}\n</tool_call><|im_end|>\n` +
       `<|im_start|>user\n<tool_response>\n${result}\n</tool_response><|im_end|>\n`;
     turns.push(text);
     length += text.length;

@@ -18,7 +18,7 @@ import { instructs } from '../request/system-text.ts';
 import type { Found } from './written-forms.ts';
 
 export interface InOrder {
-  /** Where the longer texts stand, in order; [] where there are no tools. */
+  /** Where the longer texts stand, in order; of all of them only where there are tools. */
   readonly ranges: readonly Found[];
   /** Where calls stand, in order, with those that were not met as they were sent. */
   readonly gaps: readonly CallGap[];
@@ -29,7 +29,7 @@ export interface InOrder {
 /**
  * Undefined where the prompt does not hold the messages so.
  * @param seen how this template writes what it is given
- * @param hasTools only then is it asked where texts stand
+ * @param hasTools only then, and from the first call on, it is told where texts stand
  */
 export function readInOrder(
   messages: readonly ChatMessage[],
@@ -65,10 +65,11 @@ class Reading implements InOrder {
   readonly #messages: readonly ChatMessage[];
   readonly #rendered: string;
   readonly #seen: SeenWriting;
-  readonly #hasTools: boolean;
   readonly #plain = new PlainMessage();
-  /** Where the longer texts start and end, by turns. */
+  /** Where the longer texts start and end, by turns; without tools or calls those of one message only. */
   readonly #bounds: number[] = [];
+  #boundCount = 0;
+  #keepsBounds: boolean;
   /** By role, or by the sort of reasoning: how far behind what was before it such a text was found. */
   readonly #ways = new Map<string, number>();
   readonly #lastQuestion: number;
@@ -87,13 +88,13 @@ class Reading implements InOrder {
     this.#messages = messages;
     this.#rendered = rendered;
     this.#seen = seen;
-    this.#hasTools = hasTools;
+    this.#keepsBounds = hasTools;
     this.#gaps = new OpenGaps(messages, rendered);
     this.#lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
   }
 
   get ranges(): readonly Found[] {
-    return this.#rangesOf(0, this.#bounds.length);
+    return this.#rangesOf(0, this.#boundCount);
   }
 
   get gaps(): readonly CallGap[] {
@@ -107,7 +108,8 @@ class Reading implements InOrder {
     if (message === undefined || !plain.read(message)) return false;
     const { content, calls } = plain;
     const before = this.#turnEnd;
-    const firstOwn = this.#bounds.length;
+    if (!this.#keepsBounds) this.#boundCount = 0;
+    const firstOwn = this.#boundCount;
     if (plain.reasoning !== '' && !this.#readReasoning(message, index)) return false;
     if (typeof content === 'string') {
       if (content !== '' && !this.#readText(message, content)) return false;
@@ -118,9 +120,8 @@ class Reading implements InOrder {
     }
     if (calls.length > 0) {
       const others = this.#meets(calls) ? none : callsOf(message);
-      // Without tools the places of the texts around them were not kept.
-      if (others.length > 0 && !this.#hasTools) return false;
-      const lastOwn = this.#bounds.length;
+      const lastOwn = this.#boundCount;
+      this.#keepsBounds = true;
       this.#gaps.open(index, before, () => this.#rangesOf(firstOwn, lastOwn), others);
     }
     return true;
@@ -169,7 +170,9 @@ class Reading implements InOrder {
    * @param ofTurn the text, where it is none of instructions
    */
   #note(start: number, end: number, ofTurn: string | undefined): void {
-    if (this.#hasTools) this.#bounds.push(start, end);
+    this.#bounds[this.#boundCount] = start;
+    this.#bounds[this.#boundCount + 1] = end;
+    this.#boundCount += 2;
     if (ofTurn === undefined) return;
     this.#gaps.close(start, ofTurn);
     this.#turnEnd = end;
