@@ -52,7 +52,7 @@ export class BetweenTexts {
     let left = place;
     let at = 0;
     for (const { start, end } of this.#texts) {
-      if (start >= place) break;
+      if (start > place) break;
       // As `outside` puts pieces together.
       left -= Math.max(0, end - Math.max(start, at)) - (start > at ? 1 : 0);
       at = Math.max(at, end);
