@@ -2,15 +2,15 @@
  * Finds conversations whose last message is the assistant's: left over and empty, closed though it was to be gone on
  * with, or a prefill on purpose. Judges no message that calls a tool or only thinks.
  */
+import { isEmptyTurn, isTextAlone } from './causes/empty-turn.ts';
 import { lastToken, opensAnswer } from './causes/prompt-end.ts';
 import type { Detector } from './detector.ts';
-import { isArray, isObject } from '../exchange/json/body-reader.ts';
 import type { Edit } from '../exchange/edits.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { locateValue } from '../exchange/json/json-offsets.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-import type { ChatMessage, ChatRequest, Json } from '../exchange/request/request.ts';
+import type { ChatMessage, ChatRequest } from '../exchange/request/request.ts';
 import { contentText } from '../exchange/request/system-text.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 
@@ -84,30 +84,6 @@ function judge(last: ChatMessage, request: ChatRequest, facts: ModelFacts, read:
   };
 }
 
-/** Calls, thinking and media are no text to go on with; a message that holds them is no empty one either. */
-function isTextAlone({ value }: ChatMessage): boolean {
-  const { content } = value;
-  const parts = isArray(content) ? content : [];
-  const isText = (part: Json): boolean => isObject(part) && typeof part['text'] === 'string';
-  return (
-    value['type'] === undefined && parts.every(isText) && besides.every((field) => isBlank(value[field]))
-  );
-}
-
-/** Fields that make something of a message that has no content. */
-const besides = [
-  'audio',
-  'function_call',
-  'reasoning',
-  'reasoning_content',
-  'refusal',
-  'tool_calls',
-] as const;
-
-function isBlank(value: Json | undefined): boolean {
-  return value === undefined || value === null || value === '' || (isArray(value) && value.length === 0);
-}
-
 /**
  * The edits that take the message out of the list that it is the last of, and with it the empty ones before it; [] if no
  * message were left, or the last one left were the assistant's again.
@@ -121,8 +97,4 @@ function dropOf({ path }: ChatMessage, { body, messages }: ChatRequest): Edit[] 
   const dropped = locateValue(body, path);
   if (before === undefined || dropped === undefined) return [];
   return [{ start: before.end, end: dropped.end, replacement: '' }];
-}
-
-function isEmptyTurn(message: ChatMessage): boolean {
-  return message.role === 'assistant' && isTextAlone(message) && contentText(message.value['content']) === '';
 }

@@ -6,6 +6,7 @@ import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { ChatRequest, Json, JsonPath } from '../../exchange/request/request.ts';
 import { instructs } from '../../exchange/request/system-text.ts';
 import type { ContentText } from './content-texts.ts';
+import { isEmptyTurn } from './empty-turn.ts';
 
 const textTypes = new Set<unknown>([undefined, 'text', 'input_text']);
 
@@ -46,9 +47,11 @@ export class SpokenTexts {
     this.#places = places;
   }
 
-  /** True if there is one, and nothing else in the request. */
+  /** True if there is one, and nothing else in the request but what may be left out of it. */
   get isAlone(): boolean {
-    return this.#messages.length === 1 && this.texts.length === 1;
+    if (this.texts.length !== 1) return false;
+    const [holder] = this.#places;
+    return this.#messages.every((one, index) => index === holder || isEmptyTurn(one));
   }
 
   /** @param index of one of the texts */

@@ -143,4 +143,14 @@ describe('each repair, made, removes its finding and makes no other', () => {
       for (const kind of kinds) assert.ok(repaired.has(kind), `no ${kind} was repaired`);
     });
   }
+
+  it("in a chat whose empty answer stood behind another family's conversation", () => {
+    const messages = [
+      { role: 'system', content: '<start_of_turn>user\n<end_of_turn>' },
+      { role: 'assistant', content: '' },
+    ];
+    assert.deepEqual(checkRepairs({ route: 'chat', facts: mistral, body: { messages } }), [
+      'trailing-assistant',
+    ]);
+  });
 });
