@@ -46,18 +46,16 @@ export class BetweenTexts {
     return { text: outside(this.rendered, both), counts: () => true };
   }
 
-  /** Where in `all` a place of what was searched is. */
-  placeInAll({ text }: Searched, place: number): number {
-    if (text !== this.rendered) return place;
-    let left = place;
-    let at = 0;
-    for (const { start, end } of this.#texts) {
-      if (start > place) break;
-      // As `outside` puts pieces together.
-      left -= Math.max(0, end - Math.max(start, at)) - (start > at ? 1 : 0);
-      at = Math.max(at, end);
-    }
-    return left;
+  /** A part of what was searched, without the texts in it. */
+  part({ text }: Searched, start: number, end: number): string {
+    const within =
+      text === this.rendered ? this.#texts.filter((one) => one.start < end && one.end > start) : [];
+    if (within.length === 0) return text.slice(start, end);
+    const inPart = (at: number): number => Math.min(Math.max(at - start, 0), end - start);
+    return outside(
+      text.slice(start, end),
+      within.map((one) => ({ start: inPart(one.start), end: inPart(one.end) })),
+    );
   }
 }
 

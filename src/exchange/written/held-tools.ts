@@ -15,7 +15,7 @@ import { beginningOf, longestPlainRun, writtenForms } from './written-forms.ts';
 
 export interface HeldTool {
   readonly tool: ToolParts;
-  /** In all that is no text of a message; absent where its name is not there. */
+  /** In what was searched; absent where its name is not there. */
   readonly place?: number;
 }
 
@@ -39,7 +39,13 @@ export function heldTools(
   const budget = new ReadingBudget(mostReads * searched.text.length + freeCharacters);
   const outside = namePlaces(tools, between.searchedWithoutCalls(), budget);
   const missing = tools.filter((_, index) => outside[index] === undefined);
-  const described = describedIn(searched, missing, budget, seen.at('tool-description'));
+  const writings = seen.at('tool-description');
+  const some = missing.length === tools.length ? evenlyOf(missing) : missing;
+  const found = describedIn(searched, some, budget, writings);
+  const described =
+    some.length === missing.length || found.size === 0
+      ? found
+      : describedIn(searched, missing, budget, writings);
   const { hasCalls } = between;
   const mentioned = hasCalls ? mentionedIn(searched, missing, messages, budget) : new Set<ToolParts>();
   const places = hasCalls ? namePlaces(tools, searched, budget) : outside;
@@ -47,9 +53,21 @@ export function heldTools(
     const place = places[index];
     const isThere =
       outside[index] !== undefined || described.has(tool) || mentioned.has(tool) || budget.isSpent;
-    if (!isThere) return [];
-    return [{ tool, ...(place !== undefined && { place: between.placeInAll(searched, place) }) }];
+    return isThere ? [{ tool, ...(place !== undefined && { place }) }] : [];
   });
+}
+
+/** Where a prompt names no tool and describes none of so many, it describes no other. */
+const mostSampled = 128;
+
+/** Some of many, from the first to the last. */
+function evenlyOf(tools: readonly ToolParts[]): readonly ToolParts[] {
+  if (tools.length <= mostSampled) return tools;
+  const last = tools.length - 1;
+  const places = Array.from({ length: mostSampled }, (_, index) =>
+    Math.round((index * last) / (mostSampled - 1)),
+  );
+  return places.flatMap((place) => tools[place] ?? []);
 }
 
 /** How far behind the tool before it the next one's name is expected. */

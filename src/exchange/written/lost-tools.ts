@@ -31,9 +31,8 @@ export function lostToolParts(
   seen: SeenWriting,
 ): LostToolPart[] {
   if (tools.length === 0) return [];
-  const { all, rendered } = between;
-  const parts = new PartSearch(all, rendered, seen);
-  for (const [{ description, properties, fields, members }, block] of blocksOf(tools, all)) {
+  const parts = new PartSearch(between, seen);
+  for (const [{ description, properties, fields, members }, block] of blocksOf(tools, between)) {
     if (description !== undefined) parts.look('tool-description', description.path, block, description);
     for (const { text, path, description: said } of properties) {
       const isThere = parts.look('property', path, block, text);
@@ -51,21 +50,23 @@ type Sought = string | NamedPart | SchemaField;
 
 class PartSearch {
   readonly lost: LostToolPart[] = [];
-  readonly #everywhere: OrderedSearch;
+  readonly #between: BetweenTexts;
+  /** Most parts are found around their tool's name. */
+  #everywhere: OrderedSearch | undefined;
   readonly #inPrompt: OrderedSearch;
   readonly #budget: ReadingBudget;
   readonly #described: Readonly<Record<string, readonly FormWriting[]>>;
   readonly #values: readonly FormWriting[];
 
-  constructor(all: string, rendered: string, seen: SeenWriting) {
+  constructor(between: BetweenTexts, seen: SeenWriting) {
     this.#described = {
       'tool-description': seen.at('tool-description'),
       'property-description': seen.at('property-description'),
     };
     this.#values = seen.at('schema-value');
-    this.#everywhere = new OrderedSearch(all);
-    this.#inPrompt = new OrderedSearch(rendered);
-    this.#budget = new ReadingBudget(mostReads * all.length + freeCharacters);
+    this.#between = between;
+    this.#inPrompt = new OrderedSearch(between.rendered);
+    this.#budget = new ReadingBudget(mostReads * between.searched().text.length + freeCharacters);
   }
 
   get isSpent(): boolean {
@@ -76,6 +77,7 @@ class PartSearch {
   look(what: string, path: JsonPath, block: OrderedSearch, sought: Sought): boolean {
     const writings = this.#described[what] ?? this.#values;
     if (holds(what, sought, block, writings)) return true;
+    this.#everywhere ??= new OrderedSearch(this.#between.all);
     this.#budget.spend(this.#everywhere.text.length);
     if (holds(what, sought, this.#everywhere, writings, mostLines)) return true;
     // A message that says the same as a description may have been found in its place.
@@ -106,14 +108,16 @@ function holds(
 /** Each tool with what stands around its name, up to the names of those before and after it. */
 function blocksOf(
   tools: readonly HeldTool[],
-  where: string,
+  between: BetweenTexts,
 ): readonly (readonly [ToolParts, OrderedSearch])[] {
+  const searched = between.searched();
   const sorted = tools.map(({ place = 0 }) => place).toSorted((a, b) => a - b);
   const order = new Map(sorted.map((place, index) => [place, index]));
   return tools.map(({ tool, place = 0 }) => {
     const at = order.get(place) ?? 0;
     const start = sorted[at - 1] ?? 0;
-    return [tool, new OrderedSearch(where.slice(start, sorted[at + 1] ?? where.length), place - start)];
+    const block = between.part(searched, start, sorted[at + 1] ?? searched.text.length);
+    return [tool, new OrderedSearch(block, place - start)];
   });
 }
 

@@ -80,6 +80,14 @@ describe('held tools', () => {
     );
   });
 
+  it('are told by their descriptions where a prompt names none of many', () => {
+    const many = numbered(1000, (index) => `Says what thing ${index} is like.`);
+    const said = many.map((tool) => (tool as { description?: string }).description).join('\n');
+    assert.equal(heldIn(many, said).length, 1000);
+    assert.equal(heldIn(many, said.slice(said.indexOf('\n') + 1)).length, 999);
+    assert.equal(heldIn(many, 'Nothing of them.').length, 0);
+  });
+
   it('cost what the prompt is long, not that for each of them', () => {
     const text = Array.from({ length: 100_000 }, (_, index) => `Says what ${index} is like.`).join(' ');
     const seconds = (count: number): number => {
