@@ -619,6 +619,20 @@ testDetector(contentLost, {
       findings: [{ cause: 'unknown-role', culprit: 'client', field: 'messages[1].content' }],
     },
     {
+      name: 'a message that ends with what the next one says',
+      exchange: chat(
+        [
+          {
+            role: 'critic',
+            content: 'What is wrong with it: Translate "good morning" into Welsh, Swahili and Tagalog.',
+          },
+          user('Translate "good morning" into Welsh, Swahili and Tagalog.'),
+        ],
+        turn('user', 'Translate "good morning" into Welsh, Swahili and Tagalog.') + ask,
+      ),
+      findings: [{ cause: 'unknown-role', culprit: 'client', field: 'messages[0].content' }],
+    },
+    {
       name: 'reasoning of an earlier turn, as a fact of the model',
       exchange: chat(
         [

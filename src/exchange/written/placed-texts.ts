@@ -111,9 +111,11 @@ class Placing {
       let at = placeOf(near, needle);
       if (at < 0) {
         // The end of a text that was changed, or cut at its beginning, shows where the next one is to be expected.
-        const tail = near.indexOf(needle.slice(-leastAnchor * 4));
+        const end = needle.slice(-leastAnchor * 4);
+        const tail = near.indexOf(end);
         if (tail >= 0) {
-          from += tail;
+          // The next text may say the same, and then it is that one's.
+          if (needles[index + 1]?.includes(end) !== true) from += tail;
           return undefined;
         }
         misses += 1;
