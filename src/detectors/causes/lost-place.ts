@@ -68,11 +68,11 @@ function saidAround(
   before.reverse();
   let first = message - 1;
   for (; first >= 0 && before.length < mostNeighbours; first -= 1) {
-    before.push(...textsOf(messages[first]).toReversed());
+    for (const one of textsOf(messages[first]).toReversed()) before.push(one);
   }
   let last = message + 1;
   for (; last < messages.length && after.length < mostNeighbours; last += 1) {
-    after.push(...textsOf(messages[last]));
+    for (const one of textsOf(messages[last])) after.push(one);
   }
   return {
     before: { texts: before, more: first >= 0 || before.length > mostNeighbours },

@@ -110,7 +110,7 @@ function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): Tex
 export const reasoningMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
 export function isReasoningMember(member: string): boolean {
-  return member === 'reasoning_content' || member === 'reasoning' || member === 'thinking';
+  return (reasoningMembers as readonly string[]).includes(member);
 }
 
 function addReasoning(texts: TextPart[], { value, path }: ChatMessage, sort: TextSort): void {
@@ -131,7 +131,7 @@ function addContent(
     texts.push({ sort: own, text: content, path: contentPath, member: 'content', listed: false });
   } else if (isArray(content)) {
     for (const [index, part] of content.entries()) {
-      texts.push(...listedTexts(part, [...contentPath, index], own, reasoning));
+      for (const text of listedTexts(part, [...contentPath, index], own, reasoning)) texts.push(text);
     }
   }
 }
@@ -258,7 +258,7 @@ export function jsonTexts(value: Json): string[] {
   const open: Json[] = [value];
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
     if (typeof one === 'string') texts.push(one);
-    else if (isArray(one)) open.push(...one.toReversed());
+    else if (isArray(one)) for (const item of one.toReversed()) open.push(item);
     else if (isObject(one)) {
       for (const [key, member] of Object.entries<Json>(one).toReversed()) {
         open.push(member);

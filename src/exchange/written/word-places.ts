@@ -48,7 +48,8 @@ export function eachWord(
   budget: ReadingBudget,
   visit: (name: string, at: number) => void,
 ): void {
-  const longest = Math.max(...Array.from(names, ({ length }) => length));
+  let longest = 0;
+  for (const { length } of names) longest = Math.max(longest, length);
   for (let at = text.indexOf(sign); at >= 0;) {
     let start = at;
     while (at - start <= longest && isNameCharacter(text[start - 1])) start -= 1;
