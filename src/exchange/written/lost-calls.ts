@@ -5,7 +5,7 @@ import type { PlacedText, PlacedTexts } from './placed-texts.ts';
 import type { CallPart, MessageParts } from './prompt-parts.ts';
 import { ReadingBudget } from './reading-budget.ts';
 import type { JsonPath } from '../request/request.ts';
-import { isAnchor, outside } from './text-ranges.ts';
+import { isAnchor, outside, overlapping } from './text-ranges.ts';
 import { standsInCalls } from './told-calls.ts';
 import type { Found } from './written-forms.ts';
 
@@ -112,24 +112,11 @@ interface Region extends Found {
 
 /** Gaps that overlap hold the calls of one another: one occurrence must not stand for two. */
 function regionsOf(gaps: readonly CallGap[]): Region[] {
-  const regions: {
-    start: number;
-    end: number;
-    calls: PlacedCall[];
-    own: Found[];
-    covered: string[];
-  }[] = [];
-  for (const { start, end, calls, own, covered, message } of gaps) {
-    const last = regions.at(-1);
-    const placed = calls.map((call): PlacedCall => ({ call, message }));
-    if (last === undefined || start >= last.end) {
-      regions.push({ start, end, calls: placed, own: [...own], covered: [...covered] });
-      continue;
-    }
-    last.end = Math.max(last.end, end);
-    for (const one of placed) last.calls.push(one);
-    for (const place of own) last.own.push(place);
-    for (const text of covered) last.covered.push(text);
-  }
-  return regions;
+  return overlapping(gaps).map((region) => ({
+    start: region[0]?.start ?? 0,
+    end: region.reduce((end, gap) => Math.max(end, gap.end), 0),
+    calls: region.flatMap(({ calls, message }) => calls.map((call): PlacedCall => ({ call, message }))),
+    own: region.flatMap(({ own }) => own),
+    covered: region.flatMap(({ covered }) => covered),
+  }));
 }

@@ -1,6 +1,7 @@
 /** Where the calls of a conversation stand, while its texts are met in order: a gap is open until a text behind it closes it. */
 import type { CallGap } from './lost-calls.ts';
 import { callsOf, type CallPart } from './prompt-parts.ts';
+import { overlapping } from './text-ranges.ts';
 import { standsInCalls } from './told-calls.ts';
 import type { ChatMessage } from '../request/request.ts';
 import type { Found } from './written-forms.ts';
@@ -67,7 +68,7 @@ export class OpenGaps {
   /** Where one call has to be looked for, those that were met in the same place are, too: no place stands for two. */
   all(): readonly CallGap[] {
     if (this.#gaps.every(({ calls }) => calls.length === 0)) return this.#gaps;
-    for (const region of this.#regions()) {
+    for (const region of overlapping(this.#gaps)) {
       if (region.every(({ calls }) => calls.length === 0)) continue;
       for (const gap of region) {
         const message = this.#messages[gap.message];
@@ -75,18 +76,5 @@ export class OpenGaps {
       }
     }
     return this.#gaps;
-  }
-
-  /** Gaps that overlap. */
-  #regions(): readonly OpenGap[][] {
-    const regions: OpenGap[][] = [];
-    let end = 0;
-    for (const gap of this.#gaps) {
-      const last = regions.at(-1);
-      if (last === undefined || gap.start >= end) regions.push([gap]);
-      else last.push(gap);
-      end = Math.max(end, gap.end);
-    }
-    return regions;
   }
 }

@@ -21,3 +21,16 @@ export function outside(text: string, ranges: readonly Found[]): string {
   // A name at the end of one piece is no name with the beginning of the next.
   return pieces.join('\n');
 }
+
+/** Ranges in the order of their starts, those that overlap together; no group is empty. */
+export function overlapping<Range extends Found>(ranges: readonly Range[]): readonly Range[][] {
+  const groups: Range[][] = [];
+  let end = 0;
+  for (const range of ranges) {
+    const last = groups.at(-1);
+    if (last === undefined || range.start >= end) groups.push([range]);
+    else last.push(range);
+    end = Math.max(end, range.end);
+  }
+  return groups;
+}
