@@ -7,23 +7,15 @@ import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { openCheckFolder } from '../support/check-folder.ts';
 import { send } from '../support/exchanges.ts';
-import { byteModelFile } from '../support/gguf/byte-model.ts';
 import { realEngine } from '../support/real-engine.ts';
 import { ServeProcess } from '../support/serve-process.ts';
 import { changingEngine, shorteningEngine } from '../support/shortening-engine.ts';
+import { unendingModel } from '../support/unending-model.ts';
 
-/** Ends its turns with a token that no engine knows as EOS, and has a small context. */
-const engine = await realEngine(
-  () =>
-    byteModelFile({
-      name: 'wrong-eos',
-      markers: ['<|im_start|>', '<|stop|>'],
-      chatTemplate:
-        '{% for m in messages %}{{ "<|im_start|>" + m.role + "\\n" + m.content + "<|stop|>\\n" }}{% endfor %}' +
-        '{% if add_generation_prompt %}{{ "<|im_start|>assistant\\n" }}{% endif %}',
-    }),
-  { args: ['--ctx-size', '512', '--parallel', '1'] },
-);
+/** With a small context. */
+const engine = await realEngine(unendingModel, {
+  args: ['--ctx-size', '512', '--parallel', '1'],
+});
 const { check, checkJson } = openCheckFolder();
 const out = mkdtempSync(join(tmpdir(), 'tokenweir-replies-'));
 after(() => {

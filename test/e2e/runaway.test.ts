@@ -2,22 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { assertHas, requestFindings, send, settled, type Answer } from '../support/exchanges.ts';
-import { byteModelFile } from '../support/gguf/byte-model.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import type { ProxiedEngine } from '../support/proxied-engine.ts';
 import { realEngine, type RealEngine } from '../support/real-engine.ts';
+import { unendingModel } from '../support/unending-model.ts';
 
-/** Ends its turns with a token that it does not name as EOS and that no engine knows as one. */
-const model = (): Promise<string> =>
-  byteModelFile({
-    name: 'wrong-eos',
-    markers: ['<|im_start|>', '<|stop|>'],
-    chatTemplate:
-      '{% for m in messages %}{{ "<|im_start|>" + m.role + "\\n" + m.content + "<|stop|>\\n" }}{% endfor %}' +
-      '{% if add_generation_prompt %}{{ "<|im_start|>assistant\\n" }}{% endif %}',
-  });
-const engine = await realEngine(model);
-const showing = await realEngine(model, { args: ['--special'] });
+const engine = await realEngine(unendingModel);
+const showing = await realEngine(unendingModel, { args: ['--special'] });
 
 const turn = '<|im_start|>user\nHi<|stop|>\n';
 const prompt = `${turn}<|im_start|>assistant\n`;
