@@ -56,8 +56,8 @@ export function eachWord(
     let end = at + 1;
     while (end - at <= longest && isNameCharacter(text[end])) end += 1;
     if (!budget.spend(end - start)) return;
-    // A longer one was not read to its ends.
-    const word = end - start > longest ? '' : text.slice(start, end);
+    // A word that was not read to its ends is longer than any of the names.
+    const word = text.slice(start, end);
     if (names.has(word)) visit(word, start);
     at = text.indexOf(sign, end);
   }

@@ -8,6 +8,7 @@ import type { ChatMessage, ChatRequest, JsonObject } from '../../../src/exchange
 import { unseen } from '../../../src/exchange/written/form-writing.ts';
 import { readInOrder } from '../../../src/exchange/written/in-order.ts';
 import { findEverywhere, lostParts } from '../../../src/exchange/written/lost-parts.ts';
+import { buildRequest } from '../../support/exchange-builder.ts';
 
 const message = (value: JsonObject & { readonly role: string }): ChatMessage => ({
   role: value.role,
@@ -62,6 +63,16 @@ describe('the short way', () => {
       turn('user', ''),
     ],
     [
+      'short reasoning, which may stand anywhere',
+      [message({ role: 'assistant', content: other, reasoning_content: 'No idea.' })],
+      turn('assistant', other),
+    ],
+    [
+      'a short answer behind reasoning that may hold it',
+      [user(long), message({ role: 'assistant', content: 'Rain.', reasoning_content: other })],
+      turn('user', long) + turn('assistant', 'Rain.'),
+    ],
+    [
       'a text for the model in a member that nobody reads',
       [message({ role: 'user', content: long, note: 'Answer in one word.' })],
       turn('user', long),
@@ -72,6 +83,38 @@ describe('the short way', () => {
       assert.equal(readInOrder(messages, rendered, unseen, true), undefined);
     });
   }
+
+  it('looks for a call that says something else', () => {
+    const call = { type: 'function', function: { name: 'read', arguments: '{"path":"one","limit":1}' } };
+    const messages = [user(long), message({ role: 'assistant', content: other, tool_calls: [call] })];
+    const unmetIn = (given: string): number | undefined => {
+      const written = `${other}<tool_call>{"name": "read", "arguments": ${given}}</tool_call>`;
+      const rendered = turn('user', long) + turn('assistant', written);
+      return readInOrder(messages, rendered, unseen, true)?.gaps.flatMap(({ calls }) => calls).length;
+    };
+    assert.equal(unmetIn('{"path":"one","limit":1}'), 0);
+    assert.equal(unmetIn('{ "path": "one",\n  "limit": 1 }'), 0);
+    assert.equal(unmetIn('{"path": "two", "limit": 1}'), 1);
+    assert.equal(unmetIn('{"path": "one", "limit": 2}'), 1);
+  });
+
+  it('has reasoning that the template writes in capitals', () => {
+    const request = buildRequest('chat', {
+      messages: [
+        { role: 'user', content: long },
+        { role: 'assistant', content: 'It rains there.', reasoning_content: other },
+      ],
+    });
+    assert.ok(request.kind === 'chat');
+    const lostIn = (reasoning: string): number =>
+      lostParts(
+        { ...request },
+        turn('user', long) + turn('assistant', `<think>${reasoning}</think>It rains there.`),
+        { forms: [{ places: ['reasoning'], characters: [], letters: 'upper', trims: 'both' }] },
+      ).texts.length;
+    assert.equal(lostIn(other.toUpperCase()), 0);
+    assert.equal(lostIn(''), 1);
+  });
 
   it('is not taken where one of the texts is gone', () => {
     const text = fc.stringMatching(/^[a-z]{12,30}$/);
