@@ -31,9 +31,10 @@ async function serveOnce(folder) {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const exited = once(server, 'exit');
+  const exited = once(server, 'close');
+  const lines = [];
   try {
-    const { listen, admin } = await addresses(server);
+    const { listen, admin } = await addresses(server, lines);
     const health = await fetch(`${admin}/healthz`);
     const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], max_tokens: 2 });
     const answer = await fetch(`${listen}/v1/chat/completions`, { method: 'POST', body });
@@ -47,21 +48,25 @@ async function serveOnce(folder) {
     server.kill('SIGTERM');
     const [code] = await exited;
     if (code !== 0) throw new Error(`serve ended with ${code} after SIGTERM, not with 0`);
+    const { event, msg, err } = lines.find(({ level }) => level === 'error') ?? {};
+    if (msg !== undefined) throw new Error(`serve logged an error (${event}): ${msg} ${JSON.stringify(err)}`);
   } finally {
     server.kill('SIGKILL');
     await engine.close();
   }
 }
 
-async function addresses(server) {
-  for await (const line of createInterface({ input: server.stdout })) {
-    const fields = JSON.parse(line);
-    if (fields.listen !== undefined && fields.admin !== undefined) {
-      server.stdout.resume();
-      return fields;
-    }
-  }
-  throw new Error('serve ended before it listened');
+/** Keeps on reading what it logs; resolves with where it listens. */
+function addresses(server, lines) {
+  return new Promise((resolve, reject) => {
+    createInterface({ input: server.stdout })
+      .on('line', (line) => {
+        const fields = JSON.parse(line);
+        lines.push(fields);
+        if (fields.listen !== undefined && fields.admin !== undefined) resolve(fields);
+      })
+      .once('close', () => reject(new Error('serve ended before it listened')));
+  });
 }
 
 if (!existsSync('dist/cli.js')) throw new Error('dist/cli.js is missing: run `npm run build` first');

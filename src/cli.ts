@@ -84,6 +84,7 @@ function contextFor(flags: Readonly<Record<string, unknown>>, operands: readonly
     },
     signal: stopSignal(),
     onHangup: (callback) => void process.on('SIGHUP', callback),
+    onUnhandledRejection: (callback) => void process.on('unhandledRejection', callback),
   };
 }
 

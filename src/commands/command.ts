@@ -40,6 +40,11 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Calls back at every SIGHUP. Until it is called for the first time, SIGHUP ends the process. */
   readonly onHangup: (callback: () => void) => void;
+  /**
+   * Calls back with the reason of each rejected promise that nobody waits for, a fault of our own. Until it is called for
+   * the first time, such a promise ends the process, as Node does it.
+   */
+  readonly onUnhandledRejection: (callback: (reason: unknown) => void) => void;
 }
 
 export interface Command {

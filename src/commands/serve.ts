@@ -36,6 +36,10 @@ export const command: Command = {
       onHangup();
     });
     const logger = createLogger({ level: result.config.log.level });
+    // Whatever a mistake of ours leaves behind in one inspection, all others' requests are still forwarded.
+    context.onUnhandledRejection((reason) => {
+      logger.error({ event: 'unhandled-rejection', err: reason }, unhandledMessage);
+    });
     for (const warning of result.warnings) logger.warn(warning);
     const kept: { recording?: RecordingFile } = {};
     const onSettled = (exchange: Exchange): void => kept.recording?.add(exchange);
@@ -64,6 +68,9 @@ export const command: Command = {
     return exitCodes.clean;
   },
 };
+
+const unhandledMessage =
+  'a fault of tokenweir itself: something failed that nobody waited for; requests go on. Please report this line';
 
 /** @returns undefined if none is asked for; in words, why there can be none. */
 function openRecording(

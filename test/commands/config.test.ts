@@ -24,6 +24,7 @@ async function run(flags: CommandContext['flags'], env: CommandContext['env'] = 
     stderr: (text) => (stderr += text),
     signal: new AbortController().signal,
     onHangup: () => assert.fail('config does not listen for SIGHUP'),
+    onUnhandledRejection: () => assert.fail('config leaves rejections to Node'),
   });
   return { code, stdout, stderr };
 }

@@ -98,6 +98,21 @@ describe('tokenweir serve, told to reload while it starts,', limit, () => {
   });
 });
 
+describe('tokenweir serve, where a promise fails that nobody waits for,', limit, () => {
+  it('says so and goes on', async (t) => {
+    const beside = "process.on('SIGUSR2', () => void Promise.reject(new Error('left behind')))";
+    const served = new ServeProcess(t, { flags: ['--upstream', 'http://127.0.0.1:1'], beside });
+    const { url } = await served.serving();
+    served.signal('SIGUSR2');
+    const line = await served.line(({ event }) => event === 'unhandled-rejection');
+    assertHas(line, { level: 'error' });
+    assert.match(JSON.stringify(line['err']), /left behind/);
+    assert.equal((await complete({ url }, doubled)).status, 502);
+    served.signal('SIGTERM');
+    assert.equal(await served.ended, 0);
+  });
+});
+
 describe('tokenweir serve, told to stop,', { skip, ...limit }, () => {
   const streaming = { prompt: withBos.turn, n_predict: 2000, ignore_eos: true, stream: true };
 

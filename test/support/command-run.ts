@@ -24,6 +24,7 @@ export async function runCommand(
     stderr: (text) => void (printed.stderr += text),
     signal: new AbortController().signal,
     onHangup: () => assert.fail(`${command.name} does not listen for SIGHUP`),
+    onUnhandledRejection: () => assert.fail(`${command.name} leaves rejections to Node`),
     ...rest,
   });
   return { code, ...printed };

@@ -41,6 +41,8 @@ export interface GatedEngine extends LocalServer {
   answer(path: string, json: object): void;
   /** Connections are closed in the middle of the reply to requests for this path, which do not reach the engine. */
   breakOff(path: string): void;
+  /** Once that many more requests for other paths have passed, their connections are closed without a reply. */
+  leaveAfter(passing: number, exceptFor: string): void;
 }
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
@@ -54,6 +56,7 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
   const gates: { readonly holds: (path: string) => boolean; readonly pass: () => Promise<void> }[] = [];
   const answers = new Map<string, object>();
   const broken = new Set<string>();
+  let leaves: { left: number; readonly exceptFor: string } | undefined;
   const carried: { readonly path: string; readonly chunks: Buffer[] }[] = [];
   const upstream = typeof engine === 'string' ? () => engine : engine;
 
@@ -87,6 +90,10 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     seen.push({ method, path, target, headers });
     for (const gate of gates.filter(({ holds }) => holds(path))) await gate.pass();
     if (incoming.destroyed && !incoming.complete) return;
+    if (leaves !== undefined && path !== leaves.exceptFor && (leaves.left -= 1) < 0) {
+      response.destroy();
+      return;
+    }
     if (broken.has(path)) {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
       response.write('{"prompt":"', () => response.destroy());
@@ -130,6 +137,9 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     },
     breakOff: (path) => {
       broken.add(path);
+    },
+    leaveAfter: (passing, exceptFor) => {
+      leaves = { left: passing, exceptFor };
     },
   };
 }

@@ -18,6 +18,8 @@ export interface ServeOptions {
   /** Written as proxy.yaml into the folder that the process starts in. */
   readonly file?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** JavaScript that runs in the process beside the program. */
+  readonly beside?: string;
 }
 
 export class ServeProcess {
@@ -31,12 +33,13 @@ export class ServeProcess {
   stderr = '';
 
   /** Ends with the test, however that ends. Listens on free ports unless told otherwise. */
-  constructor(t: TestContext, { flags = [], file, env = {} }: ServeOptions) {
+  constructor(t: TestContext, { flags = [], file, env = {}, beside = '' }: ServeOptions) {
     this.#folder = mkdtempSync(join(tmpdir(), 'tokenweir-serve-'));
     if (file !== undefined) this.writeFile(file);
     const loader = pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href;
     const ports = ['--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0'];
-    const argv = ['--import', loader, join(root, 'src/cli.ts'), 'serve', ...ports, ...flags];
+    const imports = ['--import', loader, '--import', `data:text/javascript,${encodeURIComponent(beside)}`];
+    const argv = [...imports, join(root, 'src/cli.ts'), 'serve', ...ports, ...flags];
     const child = spawn(process.execPath, argv, {
       cwd: this.#folder,
       env: { PATH: process.env['PATH'], ...env },

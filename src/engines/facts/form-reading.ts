@@ -38,13 +38,15 @@ export interface ReadForms {
 export async function readForms(
   render: (body: ProbeBody) => Promise<string | undefined>,
 ): Promise<ReadForms> {
-  const parts = render(partsConversation);
-  let rendered: string | undefined;
-  for (const body of probeConversations) {
-    rendered = await render(body);
-    if (rendered !== undefined) break;
-  }
-  const all = `${rendered ?? ''}\n${(await parts) ?? ''}`;
+  const firstTaken = async (): Promise<string | undefined> => {
+    for (const body of probeConversations) {
+      const rendered = await render(body);
+      if (rendered !== undefined) return rendered;
+    }
+    return undefined;
+  };
+  const [rendered = '', parts = ''] = await Promise.all([firstTaken(), render(partsConversation)]);
+  const all = `${rendered}\n${parts}`;
   return { forms: formsIn(all), json: stylesIn(all) };
 }
 

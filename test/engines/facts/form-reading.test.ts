@@ -1,6 +1,7 @@
 // How templates write texts, read off what they made of awkward ones: here in ways of Python's that no small model serves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { probeConversations } from '../../../src/engines/facts/form-probe.ts';
 import { formsIn, readForms, stylesIn } from '../../../src/engines/facts/form-reading.ts';
@@ -141,6 +142,20 @@ describe('the form of texts that are written', () => {
 
   it('is of no place where all is refused', async () => {
     assert.deepEqual(await readForms(() => Promise.resolve(undefined)), { forms: [], json: [] });
+  });
+
+  // The runner fails a test that leaves a rejection behind: in `serve` it would have ended the process.
+  it('fails once where the engine is gone, however many questions are under way', async () => {
+    let asked = 0;
+    const gone = new Error('gone');
+    const reading = readForms(async () => {
+      asked += 1;
+      await turn();
+      throw gone;
+    });
+    await assert.rejects(reading, gone);
+    assert.equal(asked, 2);
+    await turn();
   });
 });
 

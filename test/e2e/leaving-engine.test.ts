@@ -1,0 +1,54 @@
+// An engine that stops answering our questions, whichever of them it is: the request is forwarded, what can't be known is
+// said, and nothing is left that would end the process (the runner fails a test that leaves a rejection behind).
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { withBos } from '../support/byte-models.ts';
+import { chat } from '../support/exchanges.ts';
+import { openGated } from '../support/open-proxy.ts';
+import { realEngine } from '../support/real-engine.ts';
+import { standIn } from '../support/vllm/stand-in.ts';
+
+const chatPath = '/v1/chat/completions';
+const engine = await realEngine(withBos.file);
+
+const body = {
+  messages: [
+    { role: 'system', content: 'You know the weather of every town.' },
+    { role: 'user', content: 'How is the weather in Paris?' },
+  ],
+};
+
+/** How many questions the first chat takes, and what the proxy says of it if the engine leaves after that many. */
+async function leaving(t: TestContext, url: string, questions: number) {
+  const { gated, proxied } = await openGated(t, url, { LOG_LEVEL: 'error' });
+  gated.leaveAfter(questions, chatPath);
+  const { status, said } = await chat(proxied, body);
+  await proxied.close();
+  const asked = gated.seen.filter(({ path }) => path !== chatPath).length;
+  return { status, inspection: said.inspection ?? '', asked, errors: proxied.lines };
+}
+
+async function leavesAtEach(t: TestContext, url: string, status: number): Promise<void> {
+  const { asked, ...undisturbed } = await leaving(t, url, Infinity);
+  assert.deepEqual(undisturbed, { status, inspection: 'ok', errors: [] });
+  assert.ok(asked > 10, `facts take many questions, not ${asked}`);
+  for (let questions = 0; questions < asked; questions += 1) {
+    const left = await leaving(t, url, questions);
+    assert.equal(left.status, status, `after ${questions}`);
+    assert.match(left.inspection, /^(ok|unknown;[a-z-]+)$/, `after ${questions}`);
+    assert.deepEqual(left.errors, [], `after ${questions}`);
+  }
+}
+
+describe('an engine that leaves at any question', { timeout: 120_000 }, () => {
+  it('of those about a llama-server', { skip: engine.skip }, async (t) => {
+    await leavesAtEach(t, (await engine.server()).url, 200);
+  });
+
+  it('of those about a vLLM', async (t) => {
+    const server = await standIn('qwen3');
+    t.after(() => server.close());
+    // It generates nothing.
+    await leavesAtEach(t, server.url, 404);
+  });
+});
