@@ -38,7 +38,7 @@ function isEmpty(text: string): boolean {
 }
 
 /** Where JSON that begins at the place ends there, its white space left aside; undefined if another follows. */
-function spacedEnd(text: string, first: number, rendered: string, start: number): number | undefined {
+export function spacedEnd(text: string, first: number, rendered: string, start: number): number | undefined {
   let at = start;
   for (let index = first; index < text.length; index += 1, at += 1) {
     while (isSpace(text.charCodeAt(index))) index += 1;

@@ -3,7 +3,7 @@
  * another, and so do their calls. Reasoning alone may be missing. Where anything else is otherwise, nothing is said, and the
  * long way tells what it is.
  */
-import { literalCallEnd } from './call-literal.ts';
+import { CallWays } from './call-ways.ts';
 import type { SeenWriting } from './form-writing.ts';
 import type { CallGap } from './lost-calls.ts';
 import { runsOf, type LostText } from './lost-texts.ts';
@@ -75,6 +75,7 @@ class Reading implements InOrder {
   readonly #lastQuestion: number;
   #awaited: Awaited[] = [];
   readonly #gaps: OpenGaps;
+  readonly #callWays: CallWays;
   /** Behind what was found last. */
   #at = 0;
   /** Behind the last text. */
@@ -90,6 +91,7 @@ class Reading implements InOrder {
     this.#seen = seen;
     this.#keepsBounds = hasTools;
     this.#gaps = new OpenGaps(messages, rendered);
+    this.#callWays = new CallWays(rendered);
     this.#lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
   }
 
@@ -243,7 +245,7 @@ class Reading implements InOrder {
   #meets(calls: readonly Json[]): boolean {
     let at: number | undefined = this.#at;
     for (const call of calls) {
-      at = literalCallEnd(call, this.#rendered, at);
+      at = this.#callWays.endOf(call, at);
       if (at === undefined) return false;
     }
     this.#at = at;

@@ -130,17 +130,27 @@ describe('the short way', () => {
   });
 });
 
+interface GivenCall {
+  readonly name: string;
+  readonly path: string;
+  readonly limit: number;
+  readonly deep?: boolean | undefined;
+  readonly only?: readonly string[] | undefined;
+}
+
 interface Turn {
   readonly said: string;
   readonly reasoning: string | undefined;
-  readonly calls: readonly { readonly name: string; readonly path: string; readonly limit: number }[];
+  readonly calls: readonly GivenCall[];
   readonly results: readonly string[];
 }
 
 /** How a template writes conversations, and what it leaves out of them. */
 interface Template {
   readonly reasoning: 'none' | 'all' | 'behind-question';
-  readonly calls: 'literal' | 'spaced' | 'marked-up' | 'none';
+  readonly calls: 'literal' | 'spaced' | 'marked-up' | 'lines' | 'keywords' | 'none';
+  /** The call, by number, whose path is cut in half, or is left out with its key. */
+  readonly cut: { readonly call: number; readonly to: 'half' | 'nothing' } | undefined;
   readonly listed: boolean;
   /** Pieces of the rendering that are left out, by number. */
   readonly lost: readonly number[];
@@ -166,7 +176,15 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
     said: sentence(12),
     reasoning: fc.option(sentence(30), { nil: undefined }),
     calls: fc.array(
-      fc.record({ name: fc.constantFrom('read', 'list_files'), path: sentence(4), limit: fc.nat(9) }),
+      fc.record({
+        name: fc.constantFrom('read', 'list_files'),
+        path: sentence(4),
+        limit: fc.nat(2000),
+        deep: fc.option(fc.boolean(), { nil: undefined }),
+        only: fc.option(fc.array(fc.constantFrom('*.ts', '*.md files'), { maxLength: 2 }), {
+          nil: undefined,
+        }),
+      }),
       { maxLength: 2 },
     ),
     results: fc.array(sentence(40), { maxLength: 2 }),
@@ -175,7 +193,10 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
 );
 const template: fc.Arbitrary<Template> = fc.record({
   reasoning: fc.constantFrom('none', 'all', 'behind-question'),
-  calls: fc.constantFrom('literal', 'spaced', 'marked-up', 'none'),
+  calls: fc.constantFrom('literal', 'spaced', 'marked-up', 'lines', 'keywords', 'none'),
+  cut: fc.option(fc.record({ call: fc.nat(8), to: fc.constantFrom('half', 'nothing') }), {
+    nil: undefined,
+  }),
   listed: fc.boolean(),
   lost: fc.array(fc.nat(40), { maxLength: 1 }),
 });
@@ -199,6 +220,7 @@ function conversation(given: readonly Turn[], by: Template): { request: ChatRequ
   }));
   const messages: JsonObject[] = [];
   const pieces: string[] = [`<|im_start|>system\n${JSON.stringify(tools)}<|im_end|>\n`];
+  let called = -1;
   const middle = Math.floor(all.length / 2);
   for (const [index, { said, reasoning, calls, results }] of all.entries()) {
     if (index === 0 || index === middle) {
@@ -217,7 +239,10 @@ function conversation(given: readonly Turn[], by: Template): { request: ChatRequ
     });
     const isKept = by.reasoning === 'all' || (by.reasoning === 'behind-question' && index >= middle);
     pieces.push('<|im_start|>assistant\n', isKept ? `<think>${reasoning ?? ''}</think>` : '', said.trim());
-    pieces.push(...calls.map((call) => writtenCall(call, by.calls)), '<|im_end|>\n');
+    pieces.push(
+      ...calls.map((call) => writtenCall(cutCall(call, by.cut, (called += 1)), by.calls)),
+      '<|im_end|>\n',
+    );
     for (const content of results) {
       messages.push({ role: 'tool', tool_call_id: 'call_1', content });
       pieces.push('<|im_start|>tool\n', content.trim(), '<|im_end|>\n');
@@ -230,18 +255,36 @@ function conversation(given: readonly Turn[], by: Template): { request: ChatRequ
   return { request, rendered: pieces.filter((_, index) => !by.lost.includes(index)).join('') };
 }
 
-function writtenCall({ name, ...given }: Turn['calls'][number], as: Template['calls']): string {
-  const literal = JSON.stringify(given);
+function cutCall(call: GivenCall, cut: Template['cut'], number: number): GivenCall {
+  if (cut?.call !== number) return call;
+  const { path, ...rest } = call;
+  return cut.to === 'half' ? { ...call, path: path.slice(0, path.length / 2) } : (rest as GivenCall);
+}
+
+function writtenCall({ name, ...given }: GivenCall, as: Template['calls']): string {
+  const members = Object.entries(given).filter(([, value]) => value !== undefined);
+  const tags = (before: (key: string) => string, after: string): string =>
+    members.map(([key, value]) => before(key) + inPython(value) + after).join('');
   switch (as) {
     case 'literal':
-      return `<tool_call>{"name": "${name}", "arguments": ${literal}}</tool_call>`;
+      return `<tool_call>{"name": "${name}", "arguments": ${JSON.stringify(given)}}</tool_call>`;
     case 'spaced':
       return `<tool_call>{"name": "${name}", "arguments": ${JSON.stringify(given, undefined, 1)}}</tool_call>`;
     case 'marked-up':
-      return `<function=${name}><parameter=path>${given.path}</parameter><parameter=limit>${given.limit}</parameter>`;
+      return `<function=${name}>${tags((key) => `<parameter=${key}>`, '</parameter>')}`;
+    case 'lines':
+      return `<tool_call>${name}\n${tags((key) => `<arg_key>${key}</arg_key>\n<arg_value>`, '</arg_value>\n')}</tool_call>`;
+    case 'keywords':
+      return `[${name}(${members.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(', ')})]`;
     case 'none':
       return '';
   }
+}
+
+/** As templates write a value between tags. */
+function inPython(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 describe('the short way beside the long one', () => {
@@ -274,8 +317,14 @@ describe('the short way beside the long one', () => {
       results: [`The text of part ${index}, as it was read.`, '[]'],
     }));
     for (const reasoning of ['none', 'all', 'behind-question'] as const) {
-      for (const calls of ['literal', 'spaced'] as const) {
-        const { request, rendered } = conversation(loop, { reasoning, calls, listed: true, lost: [] });
+      for (const calls of ['literal', 'spaced', 'marked-up', 'lines', 'keywords'] as const) {
+        const { request, rendered } = conversation(loop, {
+          reasoning,
+          calls,
+          cut: undefined,
+          listed: true,
+          lost: [],
+        });
         const read = readInOrder(request.messages, rendered, unseen, true);
         assert.deepEqual(
           read?.gaps.flatMap((gap) => gap.calls),
