@@ -3,14 +3,14 @@
  * another, and so do their calls. Reasoning alone may be missing. Where anything else is otherwise, nothing is said, and the
  * long way tells what it is.
  */
+import { AwaitedReasoning } from './awaited-reasoning.ts';
 import { CallWays } from './call-ways.ts';
 import type { SeenWriting } from './form-writing.ts';
 import type { CallGap } from './lost-calls.ts';
-import { runsOf, type LostText } from './lost-texts.ts';
+import type { LostText } from './lost-texts.ts';
 import { OpenGaps } from './open-gaps.ts';
 import { PlainMessage } from './plain-message.ts';
-import { callsOf, type TextPart } from './prompt-parts.ts';
-import { mostRead, readsOfMissing, stateBetween } from './text-between.ts';
+import { callsOf } from './prompt-parts.ts';
 import { placeOf, standsAt, trimmed } from './text-place.ts';
 import { leastAnchor } from './text-ranges.ts';
 import type { ChatMessage, Json } from '../request/request.ts';
@@ -49,22 +49,11 @@ const mostFar = 4;
 /** In the place of a way: such reasoning is not there. */
 const gone = -1;
 
-interface Awaited {
-  readonly part: TextPart;
-  readonly message: number;
-  readonly role: string;
-  readonly alone: boolean;
-  /** It can stand from there up to the next longer text. */
-  readonly start: number;
-}
-
 const none: readonly never[] = [];
 
 class Reading implements InOrder {
-  readonly texts: LostText[] = [];
   readonly #messages: readonly ChatMessage[];
   readonly #rendered: string;
-  readonly #seen: SeenWriting;
   readonly #plain = new PlainMessage();
   /** Where the longer texts start and end, by turns; without tools or calls those of one message only. */
   readonly #bounds: number[] = [];
@@ -73,7 +62,7 @@ class Reading implements InOrder {
   /** By role, or by the sort of reasoning: how far behind what was before it such a text was found. */
   readonly #ways = new Map<string, number>();
   readonly #lastQuestion: number;
-  #awaited: Awaited[] = [];
+  readonly #reasoning: AwaitedReasoning;
   readonly #gaps: OpenGaps;
   readonly #callWays: CallWays;
   /** Behind what was found last. */
@@ -83,12 +72,11 @@ class Reading implements InOrder {
   /** Behind the last longer text of a turn. */
   #turnEnd = 0;
   #far = 0;
-  #work = 0;
 
   constructor(messages: readonly ChatMessage[], rendered: string, seen: SeenWriting, hasTools: boolean) {
     this.#messages = messages;
     this.#rendered = rendered;
-    this.#seen = seen;
+    this.#reasoning = new AwaitedReasoning(rendered, seen);
     this.#keepsBounds = hasTools;
     this.#gaps = new OpenGaps(messages, rendered);
     this.#callWays = new CallWays(rendered);
@@ -97,6 +85,10 @@ class Reading implements InOrder {
 
   get ranges(): readonly Found[] {
     return this.#rangesOf(0, this.#boundCount);
+  }
+
+  get texts(): readonly LostText[] {
+    return this.#reasoning.lost;
   }
 
   get gaps(): readonly CallGap[] {
@@ -130,7 +122,7 @@ class Reading implements InOrder {
   }
 
   end(): boolean {
-    return this.#settle(this.#rendered.length);
+    return this.#reasoning.settle(this.#rendered.length);
   }
 
   #readText(message: ChatMessage, text: string): boolean {
@@ -142,7 +134,7 @@ class Reading implements InOrder {
     let start = this.#at + (way ?? 0);
     if (way === undefined || !standsAt(rendered, needle, start)) {
       // Reasoning that is looked for later may hold a short text by chance.
-      if (needle.length < leastAnchor && this.#awaited.length > 0) return false;
+      if (needle.length < leastAnchor && this.#reasoning.isAny) return false;
       start = this.#near(needle);
       if (start < 0 && needle.length >= leastAnchor && this.#far < mostFar) {
         this.#far += 1;
@@ -153,7 +145,7 @@ class Reading implements InOrder {
     }
     const end = start + needle.length;
     if (needle.length >= leastAnchor) {
-      if (this.#awaited.length > 0 && !this.#settle(start)) return false;
+      if (this.#reasoning.isAny && !this.#reasoning.settle(start)) return false;
       this.#note(start, end, instructs(message) ? undefined : needle);
     }
     this.#at = end;
@@ -216,29 +208,13 @@ class Reading implements InOrder {
     }
     // A short one may stand anywhere.
     if (needle.length < leastAnchor) return false;
-    this.#awaited.push({
+    this.#reasoning.add({
       part: { sort, text, path: [...path, member], member, listed: false },
       message,
       role,
       alone: typeof content === 'string' && content.trim() === '' && calls.length === 0,
       start: this.#textEnd,
     });
-    return true;
-  }
-
-  /** What became of the reasoning before that place; false if it is there after all, or was not looked for. */
-  #settle(end: number): boolean {
-    for (const { part, message, role, alone, start } of this.#awaited) {
-      this.#work += (end - start) * readsOfMissing;
-      if (this.#work > mostRead(this.#rendered)) return false;
-      const { state, place, missing } = stateBetween(part, { start, end }, this.#rendered, this.#seen);
-      if (place !== undefined || state === 'unknown') return false;
-      if (state === 'kept') continue;
-      const { sort, path, member } = part;
-      const lost = { sort, message, path, member, role, alone };
-      this.texts.push(state === 'cut' ? { ...lost, missing: runsOf(part, missing) } : lost);
-    }
-    this.#awaited = [];
     return true;
   }
 
