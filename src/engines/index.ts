@@ -52,7 +52,13 @@ function recognisedBy(
     if (answer.known) return { known: true, recognised: isOurs(answer.json) };
     if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
     // Other answers without our shape come from a server that is not this one.
-    if (answer.status !== undefined && answer.status !== 503) return { known: true, recognised: false };
+    if (answer.status !== undefined && !isOfTheMoment(answer.status))
+      return { known: true, recognised: false };
     return unknown(answer.reason);
   };
+}
+
+/** What gateways answer while the server behind them is away or busy says nothing about which it is. */
+function isOfTheMoment(status: number): boolean {
+  return status === 429 || [500, 502, 503, 504].includes(status);
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { withBos } from '../support/byte-models.ts';
-import { chat, complete } from '../support/exchanges.ts';
+import { chat, complete, eventually } from '../support/exchanges.ts';
 import { answerOk, startUpstream } from '../support/fake-upstream.ts';
-import { openProxy } from '../support/open-proxy.ts';
+import { openGated, openProxy } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 
 const engine = await realEngine(withBos.file);
@@ -37,5 +37,15 @@ describe('an engine that nobody knows', { skip }, () => {
     const answer = await chat(mistaken, hi);
     assert.equal(answer.text, '{"ok":true}');
     assert.equal(answer.said.inspection, 'unknown;engine-cannot');
+  });
+});
+
+describe('an engine that a gateway says is away', { skip }, () => {
+  it('is known as soon as it is back', async (t) => {
+    const { gated, proxied } = await openGated(t, (await engine.server()).url, {}, (opening) => {
+      opening.answerOnceAfter(0, { status: 502, text: '<html>Bad Gateway</html>' });
+    });
+    await eventually(() => gated.count('/props') === 1, 'it is asked what it is');
+    await eventually(async () => (await chat(proxied, hi)).said.inspection === 'ok', 'it is known');
   });
 });

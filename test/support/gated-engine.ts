@@ -43,6 +43,8 @@ export interface GatedEngine extends LocalServer {
   breakOff(path: string): void;
   /** Once that many more requests for other paths have passed, their connections are closed without a reply. */
   leaveAfter(passing: number, exceptFor: string): void;
+  /** Once that many more requests have passed, the next one is answered with this and does not reach the engine. */
+  answerOnceAfter(passing: number, answer: { readonly status: number; readonly text: string }): void;
 }
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
@@ -57,6 +59,7 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
   const answers = new Map<string, object>();
   const broken = new Set<string>();
   let leaves: { left: number; readonly exceptFor: string } | undefined;
+  let single: { left: number; readonly status: number; readonly text: string } | undefined;
   const carried: { readonly path: string; readonly chunks: Buffer[] }[] = [];
   const upstream = typeof engine === 'string' ? () => engine : engine;
 
@@ -92,6 +95,13 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     if (incoming.destroyed && !incoming.complete) return;
     if (leaves !== undefined && path !== leaves.exceptFor && (leaves.left -= 1) < 0) {
       response.destroy();
+      return;
+    }
+    if (single !== undefined && (single.left -= 1) < 0) {
+      const { status, text } = single;
+      single = undefined;
+      incoming.resume();
+      response.writeHead(status).end(text);
       return;
     }
     if (broken.has(path)) {
@@ -140,6 +150,9 @@ export async function gatedEngine(engine: string | (() => string)): Promise<Gate
     },
     leaveAfter: (passing, exceptFor) => {
       leaves = { left: passing, exceptFor };
+    },
+    answerOnceAfter: (passing, answer) => {
+      single = { left: passing, ...answer };
     },
   };
 }

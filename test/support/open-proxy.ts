@@ -16,13 +16,18 @@ export async function openProxy(
   return proxied;
 }
 
-/** The proxy in front of a gate in front of the engine. */
+/**
+ * The proxy in front of a gate in front of the engine.
+ * @param prepare what the gate is told before the proxy's first question
+ */
 export async function openGated(
   t: TestContext,
   engine: string | (() => string),
   settings: Settings = {},
+  prepare: (gated: GatedEngine) => void = () => undefined,
 ): Promise<{ readonly gated: GatedEngine; readonly proxied: ProxiedEngine }> {
   const gated = await gatedEngine(engine);
+  prepare(gated);
   const proxied = await proxy(gated.url, settings);
   t.after(async () => {
     await proxied.close();

@@ -6,7 +6,7 @@ import type { ChatDialect, ChatRequest } from '../../exchange/request/request.ts
 import { readRequest } from '../../exchange/request/request-reader.ts';
 import { attributionPrefix } from '../../exchange/request/system-text.ts';
 
-import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { isRefusal, OracleFailure } from '../oracle/oracle-failure.ts';
 
 /** The ids of a conversation, as those of a client's are read. */
 type IdsOf = (request: ChatRequest) => Promise<Uint32Array>;
@@ -41,8 +41,13 @@ export async function unreadAttribution(model: string, idsOf: IdsOf): Promise<Ch
     try {
       if (String(await idsOf(first)) === String(await idsOf(second))) unread.push(first.dialect);
     } catch (error) {
-      if (!(error instanceof OracleFailure)) throw error;
+      if (!isRefusal(error) && !isUnconverted(error)) throw error;
     }
   }
   return unread;
+}
+
+/** The engine converts such a body in a way that can't be followed. */
+function isUnconverted(error: unknown): boolean {
+  return error instanceof OracleFailure && error.reason === 'engine-cannot' && error.status === undefined;
 }

@@ -186,7 +186,11 @@ export class LlamaOracle {
       signal: context.signal,
     });
     if (answer.known) return answer.json;
-    throw new OracleFailure(refine(answer), path, { engineSays: engineWords(answer.json) });
+    const { status, json } = answer;
+    throw new OracleFailure(refine(answer), path, {
+      ...(status !== undefined && { status }),
+      engineSays: engineWords(json),
+    });
   }
 }
 

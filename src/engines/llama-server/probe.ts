@@ -8,7 +8,7 @@ import { llamaIgnoredFields } from './ignored-fields.ts';
 import type { LlamaOracle } from './oracle.ts';
 import type { LlamaProps } from './props.ts';
 import { llamaTemplateOrigin } from './template-origin.ts';
-import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { isRefusal } from '../oracle/oracle-failure.ts';
 
 /** While it stays the same, facts hold. */
 export function signatureOf(props: LlamaProps): string {
@@ -38,7 +38,7 @@ export async function probeLlama(
         return await oracle.render(JSON.stringify(named), routed !== undefined, context);
       } catch (error) {
         // The template may refuse a probe (raise_exception); that is a fact too.
-        if (error instanceof OracleFailure && refusals.includes(error.reason)) return undefined;
+        if (isRefusal(error)) return undefined;
         throw error;
       }
     },
@@ -62,5 +62,3 @@ export async function probeLlama(
     mediaMarker: props.mediaMarker,
   };
 }
-
-const refusals: readonly string[] = ['oracle-refused', 'oracle-error'];

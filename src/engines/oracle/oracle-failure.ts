@@ -20,6 +20,17 @@ export class OracleFailure extends Error {
   }
 }
 
+/**
+ * True if the engine itself does not take the body that it was asked about, and would not the next time: 400 and 422, or 500
+ * with a message (llama-server, of some chats that a template refuses). Whatever else goes wrong (a gateway's page, a key, a
+ * limit on requests) is of the moment: nothing may be learnt of a template by it.
+ */
+export function isRefusal(error: unknown): error is OracleFailure {
+  if (!(error instanceof OracleFailure)) return false;
+  const { status, engineSays } = error;
+  return status === 400 || status === 422 || (status === 500 && engineSays !== undefined);
+}
+
 /** @throws what `ask` throws, unless it is an OracleFailure */
 export async function orUnknown<Answer>(ask: () => Promise<Answer>): Promise<Answer | Unknown> {
   try {

@@ -77,7 +77,8 @@ export class VllmOracle {
   async tokenizerInfo(context: AskContext): Promise<VllmTokenizerInfo | undefined> {
     const question = { oracle: 'tokenizer-info', method: 'GET', path: '/tokenizer_info' } as const;
     const answer = await this.#askIfThere(question, context);
-    if (!isObject(answer)) return undefined;
+    // Of an object of another kind nothing is read: a template that it does not name would be none.
+    if (!isObject(answer) || text(answer['tokenizer_class']) === '') return undefined;
     const added = answer['added_tokens_decoder'];
     return {
       template: text(answer['chat_template']),
@@ -155,7 +156,7 @@ export class VllmOracle {
     try {
       return await this.#ask(question, context);
     } catch (error) {
-      if (error instanceof OracleFailure && absences.includes(error.reason)) return undefined;
+      if (error instanceof OracleFailure && isAbsence(error)) return undefined;
       throw error;
     }
   }
@@ -183,6 +184,11 @@ export class VllmOracle {
 }
 
 const absences: readonly string[] = ['engine-cannot', 'oracle-refused', 'oracle-error'];
+
+/** A gateway may answer anything for what it does not carry; that it is asked too much (429) is of the moment. */
+function isAbsence({ reason, status }: OracleFailure): boolean {
+  return absences.includes(reason) && status !== 429;
+}
 
 /** It answers 404 for a model that it does not serve, and so do it and gateways for an endpoint that is not there. */
 function refine(answer: OracleAnswer & { known: false }): UnknownReason {

@@ -7,7 +7,7 @@ import type { PicturePlace } from '../../exchange/model-facts.ts';
 import { markerCandidates } from '../../tokens/markers.ts';
 
 import type { AskContext } from '../engine.ts';
-import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { isRefusal } from '../oracle/oracle-failure.ts';
 import type { VllmOracle } from './oracle.ts';
 import { pictureStandIn } from './picture-stand-ins.ts';
 
@@ -47,12 +47,10 @@ export async function picturePlaces(
     );
   } catch (error) {
     // A model that sees none refuses it, and a template may.
-    if (error instanceof OracleFailure && refusals.includes(error.reason)) return [];
+    if (isRefusal(error)) return [];
     throw error;
   }
 }
-
-const refusals: readonly string[] = ['oracle-refused', 'oracle-error'];
 
 const picture = { role: 'user', content: [{ type: 'text', text: 'weir' }, pictureStandIn] };
 

@@ -10,7 +10,7 @@ import type { AskContext } from '../engine.ts';
 import { probeFacts, type ProbedFacts } from '../facts/facts-probe.ts';
 import { templateFacts } from '../fingerprint.ts';
 import { tokenizeSeparated, type TokenizeOne } from '../joined-tokenization.ts';
-import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { isRefusal } from '../oracle/oracle-failure.ts';
 import { picturePlaces } from './picture-places.ts';
 import { vllmIgnoredFields } from './ignored-fields.ts';
 import type { VllmOracle, VllmTokenizerInfo } from './oracle.ts';
@@ -123,9 +123,7 @@ async function renderedText(
     const back = await oracle.tokenize(text, false, model, context);
     return String(back.ids) === String(ids) ? text : undefined;
   } catch (error) {
-    if (error instanceof OracleFailure && refusals.includes(error.reason)) return undefined;
+    if (isRefusal(error)) return undefined;
     throw error;
   }
 }
-
-const refusals: readonly string[] = ['oracle-refused', 'oracle-error'];

@@ -5,7 +5,7 @@
 import type { AskContext } from '../engine.ts';
 import { fingerprint } from '../fingerprint.ts';
 import { FreshAnswers } from '../fresh-answers.ts';
-import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { isRefusal, OracleFailure } from '../oracle/oracle-failure.ts';
 import type { VllmModel, VllmOracle } from './oracle.ts';
 
 export interface VllmIdentity {
@@ -78,7 +78,7 @@ export class VllmSignatures {
     try {
       return [...(await this.#oracle.tokenizeBody(JSON.stringify({ model, messages }), context)).ids];
     } catch (error) {
-      if (error instanceof OracleFailure && error.reason === 'oracle-refused') return [];
+      if (isRefusal(error) && error.reason === 'oracle-refused') return [];
       throw error;
     }
   }

@@ -9,7 +9,7 @@ import type { ModelFacts } from '../../exchange/model-facts.ts';
 import type { JsonObject } from '../../exchange/request/request.ts';
 
 import type { AskContext } from '../engine.ts';
-import { OracleFailure } from '../oracle/oracle-failure.ts';
+import { isRefusal } from '../oracle/oracle-failure.ts';
 import type { MessagesTraits } from './messages.ts';
 import type { VllmOracle } from './oracle.ts';
 
@@ -62,7 +62,7 @@ export class TemplateTrial {
     try {
       return String((await this.#oracle.tokenizeBody(JSON.stringify(body), context)).ids);
     } catch (error) {
-      if (error instanceof OracleFailure && error.reason === 'oracle-refused') return undefined;
+      if (isRefusal(error) && error.reason === 'oracle-refused') return undefined;
       throw error;
     }
   }
