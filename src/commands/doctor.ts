@@ -3,11 +3,11 @@ import { inspect } from 'node:util';
 
 import { loadConfig, type Config } from '../config/load.ts';
 import { adviseOn } from '../doctor/advice.ts';
-import type { Diagnosis, ExplainedText, Serving } from '../doctor/diagnosis.ts';
-import { observationsOf } from '../doctor/probed.ts';
+import type { Diagnosis, ExplainedText, Serving, Untold } from '../doctor/diagnosis.ts';
+import { observationsOf, untoldReason, type ProbeOutcome } from '../doctor/probed.ts';
 import { createPaint } from '../report/layout.ts';
 import { formatDiagnosis } from '../doctor/report.ts';
-import { explainSilence } from '../doctor/silence.ts';
+import { explainSilence, type Asked } from '../doctor/silence.ts';
 import type { AskContext, Engine } from '../engines/engine.ts';
 import { engineKinds } from '../engines/index.ts';
 import { isAtLeast, severities, type Severity } from '../exchange/finding.ts';
@@ -89,15 +89,14 @@ async function askAll(
   const read = await engine.facts(model, context);
   const listed = await engine.models(context);
   const models = 'known' in listed ? [] : listed;
+  const asked: Asked = {
+    upstream,
+    models,
+    engines: engineKinds.filter((kind) => kind !== 'auto'),
+    naming: 'with --model',
+    ...(model === undefined ? {} : { model }),
+  };
   if (!read.known) {
-    const engines = engineKinds.filter((kind) => kind !== 'auto');
-    const asked = {
-      upstream,
-      models,
-      engines,
-      naming: 'with --model',
-      ...(model === undefined ? {} : { model }),
-    };
     return { known: false, upstream, silence: explainSilence(read.reason, asked) };
   }
   const { facts } = read;
@@ -113,14 +112,23 @@ async function askAll(
   const outcomes = await probeRequests(engine, facts, model, config, (error) => {
     stderr(`a fault of tokenweir's: ${inspect(error)}\n`);
   });
+  const untold = untoldOf(outcomes, asked);
   return {
     known: true,
     upstream,
     serving,
     advice: adviseOn(serving),
     observed: observationsOf(outcomes),
+    ...(untold && { untold }),
     ...(explained && { explained }),
   };
+}
+
+function untoldOf(outcomes: readonly ProbeOutcome[], asked: Asked): Untold | undefined {
+  const reasons = outcomes.flatMap((outcome) => untoldReason(outcome) ?? []);
+  const [first] = reasons;
+  if (first === undefined) return undefined;
+  return { requests: reasons.length, of: outcomes.length, silence: explainSilence(first, asked) };
 }
 
 /** Asks as the proxy would for a client's request. @returns undefined if the engine does not render it. */
@@ -160,9 +168,9 @@ async function explain(
 
 function exitCodeOf(diagnosis: Diagnosis, failOn: Severity | undefined): ExitCode {
   if (!diagnosis.known) return diagnosis.silence.isUsage ? exitCodes.usage : exitCodes.engineUnreachable;
-  if (failOn === undefined) return exitCodes.clean;
-  const fails = [...diagnosis.advice, ...diagnosis.observed].some(({ severity }) =>
-    isAtLeast(severity, failOn),
+  const fails = [...diagnosis.advice, ...diagnosis.observed].some(
+    ({ severity }) => failOn !== undefined && isAtLeast(severity, failOn),
   );
-  return fails ? exitCodes.findings : exitCodes.clean;
+  if (fails) return exitCodes.findings;
+  return diagnosis.untold === undefined ? exitCodes.clean : exitCodes.engineUnreachable;
 }

@@ -9,7 +9,7 @@ export interface Serving {
   readonly facts: ModelFacts;
   /** Inspected paths of the engine, by what they take: messages, or text. */
   readonly routes: { readonly chat: readonly string[]; readonly text: readonly string[] };
-  /** BOS tokens at the start of a rendered chat prompt; absent if the engine refused to render one. */
+  /** BOS tokens at the start of a rendered chat prompt; absent if the engine did not render one. */
   readonly chatBosTokens?: number;
   /** Context that the model was trained for, in tokens; 0 if the engine does not tell. */
   readonly trainedContextTokens: number;
@@ -67,6 +67,14 @@ export interface Silence {
   readonly isUsage: boolean;
 }
 
+/** Probe requests to which the engine did not answer as an engine does: of them nothing is known. */
+export interface Untold {
+  readonly requests: number;
+  readonly of: number;
+  /** That of the first. */
+  readonly silence: Silence;
+}
+
 export type Diagnosis =
   | {
       readonly known: true;
@@ -74,6 +82,8 @@ export type Diagnosis =
       readonly serving: Serving;
       readonly advice: readonly Advice[];
       readonly observed: readonly Observation[];
+      /** Absent if all of them were answered. */
+      readonly untold?: Untold;
       readonly explained?: ExplainedText;
     }
   | { readonly known: false; readonly upstream: string; readonly silence: Silence };

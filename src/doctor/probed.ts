@@ -31,6 +31,23 @@ export function observationsOf(outcomes: readonly ProbeOutcome[]): Observation[]
   );
 }
 
+/** Those of a request that the engine itself says no to, or whose answer no endpoint of it tells. */
+const answered: readonly UnknownReason[] = [
+  'oracle-refused',
+  'oracle-error',
+  'engine-cannot',
+  'media',
+  'unreadable-body',
+];
+
+/** Why nothing is known of the request where that is no answer: the engine was away, or something answered in its place. */
+export function untoldReason({ unknown, engineSays }: ProbeOutcome): UnknownReason | undefined {
+  if (unknown === undefined) return undefined;
+  if (!answered.includes(unknown)) return unknown;
+  // Engines say why they fail; gateways have a page.
+  return unknown === 'oracle-error' && engineSays === undefined ? unknown : undefined;
+}
+
 function found({ probe, findings }: ProbeOutcome): Observation[] {
   return findings
     .filter(({ kind }) => !saidElsewhere.includes(kind))
@@ -51,8 +68,10 @@ function severityOf(severity: Severity, culprit: Culprit, { isPlain }: Probe): S
   return severity === 'error' ? 'warning' : severity;
 }
 
-function refused({ probe, unknown, engineSays }: ProbeOutcome): Observation[] {
+function refused(outcome: ProbeOutcome): Observation[] {
+  const { probe, unknown, engineSays } = outcome;
   if (unknown !== 'oracle-refused' && unknown !== 'oracle-error') return [];
+  if (untoldReason(outcome) !== undefined) return [];
   return [
     {
       id: 'refused',

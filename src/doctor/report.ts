@@ -1,7 +1,7 @@
 /** A diagnosis as text for a terminal. Everything that comes from the engine or a model file is escaped. */
 import type { Severity } from '../exchange/finding.ts';
 import type { Tail } from '../exchange/model-facts.ts';
-import type { Advice, Diagnosis, ExplainedText, Observation, Serving } from './diagnosis.ts';
+import type { Advice, Diagnosis, ExplainedText, Observation, Serving, Untold } from './diagnosis.ts';
 import { clippedTo, wrappedTo } from '../report/display-width.ts';
 import { labelled, lineWidth, type Paint, type Row, type Style } from '../report/layout.ts';
 import { printable, quoted } from '../report/printable.ts';
@@ -19,7 +19,7 @@ function silenceLines({ silence: { message, advice } }: Diagnosis & { known: fal
 }
 
 function knownLines(diagnosis: Diagnosis & { known: true }, paint: Paint): string[] {
-  const { serving, advice, observed, explained } = diagnosis;
+  const { serving, advice, observed, untold, explained } = diagnosis;
   const section = (title: string, lines: readonly string[]): string[] => [paint('bold', title), ...lines, ''];
   return [
     ...section('Engine', labelled(engineRows(diagnosis.upstream, serving))),
@@ -28,7 +28,10 @@ function knownLines(diagnosis: Diagnosis & { known: true }, paint: Paint): strin
     ...section('Markers', labelled(markerRows(serving))),
     ...(explained === undefined ? [] : section('Text', textLines(explained, serving))),
     ...section('What will go wrong, and for whom', adviceLines(advice, paint)),
-    ...section('What becomes of what clients send', adviceLines(observed.map(inWords), paint, none)),
+    ...section('What becomes of what clients send', [
+      ...adviceLines(observed.map(inWords), paint, untold === undefined ? none : undefined),
+      ...(untold === undefined ? [] : untoldLines(untold)),
+    ]),
     countsOf([...advice, ...observed.map(inWords)]),
   ];
 }
@@ -88,7 +91,7 @@ function bosRows({ facts, routes, chatBosTokens }: Serving): Row[] {
     bos === undefined || chatBosTokens === 0
       ? 'none'
       : chatBosTokens === undefined
-        ? 'not known: the engine refused to render a conversation'
+        ? 'not known: the engine did not render a conversation'
         : `starts with ${Array.from({ length: chatBosTokens }, () => nameOf(bos.id)).join(' ')}`;
   return [
     ...routes.chat.map((path) => ({ label: path, value: chat })),
@@ -122,6 +125,11 @@ const styles: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yell
 
 /** Said of a section without lines. */
 const none = '  Nothing of what was tried is dropped, merged or read over.';
+
+function untoldLines({ requests, of, silence: { message, advice } }: Untold): string[] {
+  const text = `Not known of ${requests} of ${of} requests that were tried. ${message} ${advice}`;
+  return wrappedTo(printable(text), lineWidth - 2).map((line) => `  ${line}`);
+}
 
 function inWords({ id, severity, sends, message, advice }: Observation): Told {
   // A field that is named already need not be named twice.

@@ -1,7 +1,7 @@
 // What probe requests are made of a model's facts, and how the doctor tells what became of them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { observationsOf, type ProbeOutcome } from '../../src/doctor/probed.ts';
+import { observationsOf, untoldReason, type ProbeOutcome } from '../../src/doctor/probed.ts';
 import { probesFor, type Probe } from '../../src/doctor/probes.ts';
 import type { FindingRecord } from '../../src/exchange/finding-record.ts';
 import { readRequest } from '../../src/exchange/request/request-reader.ts';
@@ -80,7 +80,7 @@ describe('what became of them', () => {
     assert.deepEqual(
       toldOf(
         { ...outcome('a second system message'), unknown: 'oracle-refused' },
-        { ...outcome('a developer message'), unknown: 'oracle-error' },
+        { ...outcome('a developer message'), unknown: 'oracle-error', engineSays: 'no such role' },
         { ...outcome('a tool'), unknown: 'oracle-timeout' },
       ),
       ['info refused with a second system message', 'info refused with a developer message'],
@@ -93,5 +93,29 @@ describe('what became of them', () => {
       observationsOf([{ ...refused, engineSays }])[0]?.message;
     assert.equal(messageOf('Roles must alternate'), 'The engine refuses the request: Roles must alternate.');
     assert.equal(messageOf('Only a/b/...'), 'The engine refuses the request: Only a/b/...');
+  });
+});
+
+describe('a probe request of which nothing is known', () => {
+  for (const [unknown, engineSays, is] of [
+    ['engine-unreachable', undefined, 'untold'],
+    ['engine-loading', undefined, 'untold'],
+    ['oracle-timeout', undefined, 'untold'],
+    // A gateway's page.
+    ['oracle-error', undefined, 'untold'],
+    ['oracle-error', 'no such role', 'refused'],
+    ['oracle-refused', undefined, 'refused'],
+    ['oracle-refused', 'no such role', 'refused'],
+    ['engine-cannot', undefined, 'left out'],
+  ] as const) {
+    it(`by ${unknown}, ${engineSays ?? 'without a word'}, is ${is}`, () => {
+      const told = { ...outcome('a'), unknown, ...(engineSays !== undefined && { engineSays }) };
+      assert.equal(untoldReason(told), is === 'untold' ? unknown : undefined);
+      assert.equal(observationsOf([told]).length, is === 'refused' ? 1 : 0);
+    });
+  }
+
+  it('by no reason is told', () => {
+    assert.equal(untoldReason(outcome('a')), undefined);
   });
 });

@@ -2,8 +2,13 @@
 // said, and nothing is left that would end the process (the runner fails a test that leaves a rejection behind).
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { command as doctor } from '../../src/commands/doctor.ts';
+import type { Diagnosis } from '../../src/doctor/diagnosis.ts';
 import { withBos } from '../support/byte-models.ts';
+import { openCheckFolder } from '../support/check-folder.ts';
+import { runCommand } from '../support/command-run.ts';
 import { chat } from '../support/exchanges.ts';
+import { gatedEngine } from '../support/gated-engine.ts';
 import { openGated } from '../support/open-proxy.ts';
 import { realEngine } from '../support/real-engine.ts';
 import { standIn } from '../support/vllm/stand-in.ts';
@@ -50,5 +55,44 @@ describe('an engine that leaves at any question', { timeout: 120_000 }, () => {
     t.after(() => server.close());
     // It generates nothing.
     await leavesAtEach(t, server.url, 404);
+  });
+});
+
+describe('a command whose engine leaves', { skip: engine.skip, timeout: 120_000 }, () => {
+  it('says so with exit code 3, whatever it has learnt by then', async (t) => {
+    const gated = await gatedEngine((await engine.server()).url);
+    t.after(() => gated.close());
+    const { check, file } = openCheckFolder();
+    const name = file('chat.json', body);
+    const asking = { upstream: gated.url, json: true };
+    const runs = {
+      doctor: () => runCommand(doctor, asking),
+      check: () => check([name], asking),
+    };
+    for (const [what, run] of Object.entries(runs)) {
+      const before = gated.seen.length;
+      assert.equal((await run()).code, 0, what);
+      const asked = gated.seen.length - before;
+      for (const questions of [0, 12, 29, 30, 31]) {
+        gated.leaveAfter(questions, chatPath);
+        const { code, stdout, stderr } = await run();
+        assert.equal(code, 3, `${what} after ${questions} of ${asked}`);
+        assert.doesNotMatch(stdout + stderr, /\n {4}at /, `${what} after ${questions}`);
+      }
+      gated.leaveAfter(Infinity, chatPath);
+    }
+  });
+
+  it('says of what it is not known', async (t) => {
+    const gated = await gatedEngine((await engine.server()).url);
+    t.after(() => gated.close());
+    gated.leaveAfter(34, chatPath);
+    const { stdout } = await runCommand(doctor, { upstream: gated.url, json: true });
+    const diagnosis = JSON.parse(stdout) as Diagnosis;
+    assert.ok(diagnosis.known && diagnosis.untold !== undefined);
+    const { requests, of, silence } = diagnosis.untold;
+    assert.equal(silence.reason, 'engine-unreachable');
+    assert.ok(requests > 0 && requests < of, `${requests} of ${of}`);
+    assert.equal(diagnosis.observed.filter(({ id }) => id === 'refused').length, 0);
   });
 });
