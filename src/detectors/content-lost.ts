@@ -14,6 +14,7 @@ import {
   refinedTextLoss,
   type LostIn,
 } from './causes/refined-loss.ts';
+import { unwrittenNames } from './causes/speaker-names.ts';
 import { wroteIn } from './causes/tried-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -42,7 +43,10 @@ export const contentLost: Detector = {
     const groups = new Map<string, LossGroup>();
     const told = { ...lost, texts: withoutPictures(lost.texts, exchange) };
     noteLosses(groups, told, chat, facts?.reading);
-    if (chat !== undefined) noteRoleChanges(groups, chat, facts?.reading, lost);
+    if (chat !== undefined) {
+      noteRoleChanges(groups, chat, facts?.reading, lost);
+      noteNames(groups, chat, exchange);
+    }
     return Array.from(groups.values(), (group) => findingOf(exchange, group));
   },
 };
@@ -191,6 +195,18 @@ function noteRoleChanges(
 
   function noteFact(loss: Loss, path: JsonPath): void {
     note(groups, { loss, fact: loss, path });
+  }
+}
+
+/** That a template writes none is a fact of the model, told where it matters. */
+function noteNames(
+  groups: Map<string, LossGroup>,
+  request: ChatRequest,
+  { facts, prompts: [read] }: Exchange,
+): void {
+  if (read?.known !== true || read.text === undefined) return;
+  for (const path of unwrittenNames(request, facts?.reading, read.text)) {
+    note(groups, { loss: 'speaker-names', fact: 'speaker-names', path });
   }
 }
 

@@ -72,6 +72,10 @@ const chats: readonly (readonly [sends: string, body: JsonObject])[] = [
     'reasoning of an earlier answer',
     { messages: [question, { ...answer, reasoning_content: thoughts }, next] },
   ],
+  [
+    'names of several speakers',
+    { messages: [{ ...question, name: 'Ada' }, answer, { ...next, name: 'Ben' }] },
+  ],
   ['a tool', { messages: [question], tools: [tool] }],
   [
     'a loop of tools with reasoning',

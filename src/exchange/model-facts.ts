@@ -72,6 +72,8 @@ export interface TemplateReading {
   readonly developerAsSystem: boolean;
   /** The members of a message whose text is written as reasoning, where reasoning is written at all. */
   readonly reasoningMembers: readonly string[];
+  /** Whether it writes the name of a speaker (`name` of a message); absent where it was not tried. */
+  readonly writesNames?: boolean;
   /** How it writes texts, for each place that showed it; absent where nothing did. */
   readonly forms?: readonly SeenForm[];
   /** How it writes JSON again, for each place where it does. */

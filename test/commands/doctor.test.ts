@@ -65,7 +65,7 @@ describe('tokenweir doctor on real families', { skip }, () => {
     assert.match(stdout, /^ {2}info {5}parameter-ignored;thinking\n +The engine ignores thinking: /m);
     assert.match(stdout, /^ {2}info {5}tools-dropped;tool-member\n/m);
     assert.doesNotMatch(stdout, /tools-dropped;(?:all|some)-tools/);
-    assert.match(stdout, /\n0 errors, 0 warnings, 17 notes\n$/);
+    assert.match(stdout, /\n0 errors, 0 warnings, 18 notes\n$/);
   });
 
   it('Qwen3: the text table shows 25 ids with specials parsed and 46 without', async () => {
@@ -101,6 +101,7 @@ describe('tokenweir doctor on real families', { skip }, () => {
         'warning tools-dropped;all-tools with a tool',
         'info content-lost;developer-as-system with a developer message',
         'info content-lost;reasoning with reasoning of an earlier answer',
+        'info content-lost;speaker-names with names of several speakers',
         'info refused with a second system message',
         'info refused with a loop of tools with reasoning',
         'info refused with a tool and its result in blocks on /v1/messages',

@@ -43,6 +43,12 @@ const writesCalls = {
     reasoningMembers: [],
   },
 } as const;
+const { reading } = writesCalls;
+const writesNames = { ...factsOf.qwen3, reading: { ...reading, writesNames: true } } as const;
+const writesNoNames = { ...factsOf.qwen3, reading: { ...reading, writesNames: false } } as const;
+const says = (name: string, content: string, role = 'user'): JsonObject => ({ role, name, content });
+const group = [says('Alice', 'I say no.'), says('Bob', 'I say yes.'), says('Alice', 'Why?')];
+const groupText = `${turn('user', 'I say no.')}${turn('user', 'I say yes.')}${turn('user', 'Why?')}${ask}`;
 const weatherCall: JsonObject = {
   id: 'c1',
   type: 'function',
@@ -79,6 +85,72 @@ const answered = '<start_of_turn>model\nYes.<end_of_turn>\n<start_of_turn>user\n
 
 testDetector(contentLost, {
   clean: [
+    {
+      name: 'names of speakers that the template writes',
+      exchange: {
+        ...chat(group, groupText.replace('user', 'user Alice').replace('user\n', 'user Bob\n')),
+        facts: writesNames,
+      },
+    },
+    {
+      name: 'names that a template may write, of which nothing was learnt',
+      exchange: chat(group, groupText.replace('user', 'user name=Bob')),
+    },
+    {
+      name: 'one speaker, whose name is not there',
+      exchange: {
+        ...chat(
+          [says('Alice', 'I say no.'), says('Alice', 'Why?')],
+          turn('user', 'I say no.') + turn('user', 'Why?') + ask,
+        ),
+        facts: writesNoNames,
+      },
+    },
+    {
+      name: 'one speaker in each role',
+      exchange: {
+        ...chat(
+          [says('Alice', 'I say no.'), says('Robot', 'Yes.', 'assistant'), user('Why?')],
+          turn('user', 'I say no.') + turn('assistant', 'Yes.') + turn('user', 'Why?') + ask,
+        ),
+        facts: writesNoNames,
+      },
+    },
+    {
+      name: 'speakers whose names their texts say',
+      exchange: {
+        ...chat(
+          [says('Alice', 'Alice: I say no.'), says('Bob', '**Bob**: I say yes.')],
+          turn('user', 'Alice: I say no.') + turn('user', '**Bob**: I say yes.') + ask,
+        ),
+        facts: writesNoNames,
+      },
+    },
+    {
+      name: 'names of tools beside their results, and what is no name',
+      exchange: {
+        ...chat(
+          [
+            question,
+            { ...says('get_weather', '18 degrees', 'tool'), tool_call_id: 'c1' },
+            { ...says('get_time', 'It is noon.', 'tool'), tool_call_id: 'c2' },
+            { role: 'user', name: 7, content: 'And tomorrow?' },
+            { role: 'user', name: 8, content: 'And then?' },
+            { role: 'user', name: ' ', content: 'And here?' },
+            { role: 'user', name: '', content: 'And there?' },
+          ],
+          asked +
+            turn('tool', '18 degrees') +
+            turn('tool', 'It is noon.') +
+            turn('user', 'And tomorrow?') +
+            turn('user', 'And then?') +
+            turn('user', 'And here?') +
+            turn('user', 'And there?') +
+            ask,
+        ),
+        facts: writesNoNames,
+      },
+    },
     {
       name: 'a text that has taken a picture of a later message, which is told by another name',
       exchange: takingPicture(
@@ -296,6 +368,45 @@ testDetector(contentLost, {
     },
   ],
   found: [
+    {
+      name: 'several speakers of one role, whose names the template does not write',
+      exchange: { ...chat(group, groupText), facts: writesNoNames },
+      findings: [
+        {
+          cause: 'speaker-names',
+          severity: 'info',
+          culprit: 'template',
+          field: 'messages[0].name',
+          fact: 'speaker-names',
+          message:
+            "The prompt does not hold messages[0].name (and 2 more: messages[1].name, messages[2].name): the template writes no names, and the model can't tell the speakers of one role apart.",
+          advice: 'Write the name of who speaks into the text of each message, in front of it.',
+        },
+      ],
+    },
+    {
+      name: 'a name that others speak of, where the template was seen to write none',
+      exchange: {
+        ...chat(
+          [says('Alice', 'Bob, why?'), says('Bob', 'I say yes.')],
+          turn('user', 'Bob, why?') + turn('user', 'I say yes.') + ask,
+        ),
+        facts: writesNoNames,
+      },
+      findings: [{ cause: 'speaker-names', field: 'messages[0].name' }],
+    },
+    {
+      name: 'examples that are told by their names alone, where nothing was learnt',
+      exchange: chat(
+        [
+          says('example_user', 'two and two', 'system'),
+          says('example_assistant', 'four', 'system'),
+          user('three and three'),
+        ],
+        turn('system', 'two and two') + turn('system', 'four') + turn('user', 'three and three') + ask,
+      ),
+      findings: [{ cause: 'speaker-names', field: 'messages[0].name' }],
+    },
     {
       name: 'a text with the marker of a picture that is not there, beside a picture that is',
       exchange: takingPicture(`<start_of_turn>user\n<end_of_turn>\n${answered}<start_of_image>`),

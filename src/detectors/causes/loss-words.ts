@@ -142,6 +142,13 @@ export const lossWords = {
     said: (fields) => `The prompt does not hold ${fields}: the template writes no text beside calls of tools`,
     advice: 'Nothing need be done; what the model must remember can be said in a message of its own.',
   },
+  'speaker-names': {
+    severity: 'info',
+    culprit: 'template',
+    said: (fields) =>
+      `The prompt does not hold ${fields}: the template writes no names, and the model can't tell the speakers of one role apart`,
+    advice: 'Write the name of who speaks into the text of each message, in front of it.',
+  },
   reasoning: {
     severity: 'info',
     culprit: 'template',

@@ -14,6 +14,8 @@ import { readRequest } from '../../exchange/request/request-reader.ts';
 const instructions = 'Weirinstructions are these.';
 const laterInstructions = 'Weirmore of them follows.';
 const question = { role: 'user', content: 'Weirquestion, asked with a tool in mind?' };
+const speaker = 'Weirspeaker';
+const namedQuestion = { ...question, name: speaker };
 const lastQuestion = { role: 'user', content: 'Weirfollowup, asked after all that?' };
 const system = { role: 'system', content: instructions };
 const reasoning = 'Weirthought that came before.';
@@ -82,8 +84,9 @@ const whole = [
 
 /** @returns undefined if the template refuses the plainest conversation, also without instructions */
 export async function readTemplate(render: Render): Promise<TemplateReading | undefined> {
-  const plain = await render({ messages: [system, question] });
-  if (plain === undefined && (await render({ messages: [question] })) === undefined) return undefined;
+  const plain = await render({ messages: [system, namedQuestion] });
+  const bare = plain ?? (await render({ messages: [namedQuestion] }));
+  if (bare === undefined) return undefined;
   const takesInstructions = plain !== undefined;
   const taken = (body: ProbeBody): ProbeBody => (takesInstructions ? body : withoutInstructions(body));
   const ask = (body: ProbeBody): Promise<string | undefined> => render(taken(body));
@@ -93,7 +96,7 @@ export async function readTemplate(render: Render): Promise<TemplateReading | un
   const [all, loop, asDeveloper, twice, ...thoughts] = await Promise.all([
     lostOf({ messages: whole, tools: [tool] }),
     lostOf({ messages: looped({}), tools: [tool] }),
-    instructed({ messages: [{ role: 'developer', content: instructions }, question] }),
+    instructed({ messages: [{ role: 'developer', content: instructions }, namedQuestion] }),
     instructed({ messages: [system, { role: 'system', content: laterInstructions }, question] }),
     ...reasoningMembers.map((member) => lostOf({ messages: looped({ [member]: reasoning }), tools: [tool] })),
   ]);
@@ -108,6 +111,7 @@ export async function readTemplate(render: Render): Promise<TemplateReading | un
     mergesInstructions: between?.trim() === '',
     developerAsSystem: asDeveloper !== undefined && asDeveloper === plain,
     reasoningMembers: read,
+    writesNames: bare.includes(speaker),
     ...(seen.forms.length > 0 && { forms: seen.forms }),
     ...(seen.json.length > 0 && { json: seen.json }),
   };

@@ -87,6 +87,7 @@ const reading = object({
   mergesInstructions: flag,
   developerAsSystem: flag,
   reasoningMembers: listOf(text),
+  writesNames: optional(flag),
   forms: optional(listOf(seenForm)),
   json: optional(listOf(jsonStyle)),
 } satisfies MembersOf<TemplateReading>);

@@ -16,6 +16,7 @@ const expected: Readonly<Record<string, Partial<TemplateReading>>> = {
     mergesInstructions: false,
     developerAsSystem: true,
     reasoningMembers: ['reasoning_content'],
+    writesNames: false,
   },
   'meta-llama-Llama-3.1-8B-Instruct': {
     dropped: ['loop-reasoning', 'reasoning', 'text-beside-calls'],
@@ -27,6 +28,9 @@ const expected: Readonly<Record<string, Partial<TemplateReading>>> = {
   'llama-cpp-rwkv-world': {
     dropped: ['call', 'later-instructions', 'loop-reasoning', 'reasoning', 'tool-result', 'tools'],
   },
+  // One writes them in the place of roles, the other beside them.
+  'Kimi-K2-Instruct': { writesNames: true },
+  'Kimi-K3': { writesNames: true },
   'deepseek-ai-DeepSeek-V3.2': { dropped: ['reasoning'], mergesInstructions: true },
   'openai-gpt-oss-120b': {
     dropped: ['later-instructions', 'reasoning', 'text-beside-calls'],
