@@ -4,7 +4,10 @@
  */
 import { leadingBos } from './causes/bos-source.ts';
 import { opensAnswer } from './causes/prompt-end.ts';
+import { unreadArguments } from './causes/unread-arguments.ts';
 import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Finding } from '../exchange/finding.ts';
 import { isArray, isObject } from '../exchange/json/body-reader.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { IgnoredEffect, ModelFacts } from '../exchange/model-facts.ts';
@@ -18,35 +21,46 @@ export const parameterIgnored: Detector = {
   need: 'ids',
   severity: 'warning',
   repairs: false,
-  detect({ route, request, facts, prompts }) {
-    if (request === undefined || facts === undefined) return [];
-    return (facts.ignoredFields ?? []).flatMap((field) => {
-      const value = field.routes.includes(route.kind) ? valueAt(request.json, field.path) : undefined;
-      if (value === undefined) return [];
-      for (const [promptIndex, read] of prompts.entries()) {
-        const evidence = read.known
-          ? evidenceFor(field.effect, value, { request, facts, read, promptIndex })
-          : undefined;
-        if (evidence === undefined) continue;
-        const path = formatPath(field.path);
-        return [
-          {
-            kind: 'parameter-ignored',
-            cause: field.name,
-            fact: field.name,
-            severity: 'warning',
-            culprit: 'client',
-            promptIndex,
-            field: path,
-            message: `The engine ignores ${path}: ${evidence}.`,
-            advice: field.instead,
-          },
-        ];
-      }
-      return [];
-    });
+  detect(exchange) {
+    return [...readOver(exchange), ...unread(exchange)];
   },
 };
+
+/** What no template gets. */
+function readOver({ route, request, facts, prompts }: Exchange): Finding[] {
+  if (request === undefined || facts === undefined) return [];
+  return (facts.ignoredFields ?? []).flatMap((field) => {
+    const value = field.routes.includes(route.kind) ? valueAt(request.json, field.path) : undefined;
+    if (value === undefined) return [];
+    for (const [promptIndex, read] of prompts.entries()) {
+      const evidence = read.known
+        ? evidenceFor(field.effect, value, { request, facts, read, promptIndex })
+        : undefined;
+      if (evidence === undefined) continue;
+      const path = formatPath(field.path);
+      return [
+        {
+          kind: 'parameter-ignored',
+          cause: field.name,
+          fact: field.name,
+          severity: 'warning',
+          culprit: 'client',
+          promptIndex,
+          field: path,
+          message: `The engine ignores ${path}: ${evidence}.`,
+          advice: field.instead,
+        },
+      ];
+    }
+    return [];
+  });
+}
+
+/** What the template gets, and does nothing with. */
+function unread({ request, facts, prompts: [read] }: Exchange): Finding[] {
+  if (request?.kind !== 'chat' || read?.known !== true) return [];
+  return unreadArguments(request.json, facts?.templateInputs, (value) => isLeftOut(value, read));
+}
 
 interface Prompt {
   readonly request: GenerationRequest;

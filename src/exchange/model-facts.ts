@@ -41,6 +41,14 @@ export interface IgnoredField {
 export const templateOrigins = ['none', 'default', 'name'] as const;
 export type TemplateOrigin = (typeof templateOrigins)[number];
 
+/** What the served template is given by name (`chat_template_kwargs`), and by whom it is read. */
+export interface TemplateInputs {
+  /** Names that its source reads and does not set itself; alphabetical. */
+  readonly read: readonly string[];
+  /** Names that the engine itself reads there, whether or not the template does. */
+  readonly byEngine: readonly string[];
+}
+
 /** Text and ids at a prompt's end. */
 export interface Tail {
   readonly text: string;
@@ -108,6 +116,8 @@ export interface ModelFacts {
   /** The argument by which the engine is started with another one; absent if not known. */
   readonly templateArgument?: string;
   readonly templateWritesDate: boolean;
+  /** Absent where the engine does not show the source, or does not render by it. */
+  readonly templateInputs?: TemplateInputs;
   readonly bos?: Marker;
   /** Whether a rendered conversation starts with BOS by the template's doing; absent if there is none, or not to be told. */
   readonly templateWritesBos?: boolean;

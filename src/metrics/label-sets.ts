@@ -44,7 +44,7 @@ export const kindSeverities: Readonly<Record<FindingKind, readonly Severity[]>> 
   'missing-generation-prompt': ['warning'],
   'nested-template': ['error'],
   'output-truncated': ['info', 'warning', 'error'],
-  'parameter-ignored': ['warning'],
+  'parameter-ignored': ['info', 'warning'],
   'prefix-break': ['info', 'warning'],
   'prompt-truncated': ['error'],
   'raw-prompt': ['info', 'warning'],

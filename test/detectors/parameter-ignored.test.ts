@@ -23,8 +23,47 @@ const chat = (fields: object, more: Partial<ExchangeShape> = {}): ExchangeShape 
 const thinkingOff = [...open, ...qwen3.thinkTail.ids];
 const documents = [{ title: 'Weirs', text: 'A "weir" holds\nwater.' }];
 
+const inputs = {
+  read: ['documents', 'enable_thinking', 'messages', 'preserved_thinking', 'thinking_effort', 'tools'],
+  byEngine: ['reasoning_effort'],
+};
+const shown = { ...qwen3, templateInputs: inputs };
+const plain = { ...qwen3, templateInputs: { read: ['messages'], byEngine: ['enable_thinking'] } };
+const given = (chatTemplateKwargs: unknown, facts: ExchangeShape['facts'] = shown): ExchangeShape =>
+  chat({ chat_template_kwargs: chatTemplateKwargs }, { facts });
+
 testDetector(parameterIgnored, {
   clean: [
+    { name: 'arguments that the template reads', exchange: given({ enable_thinking: false, tools: [] }) },
+    { name: 'an argument that the engine reads', exchange: given({ reasoning_effort: 'high' }) },
+    {
+      name: 'the switch that the engine has for every template',
+      exchange: given({ enable_thinking: true }, plain),
+    },
+    { name: 'arguments of a template that is not shown', exchange: given({ thinkin: true }, qwen3) },
+    {
+      name: 'the same by all the names that families have for it',
+      exchange: given({ enable_thinking: true, thinking: true }),
+    },
+    {
+      name: 'a switch put off of a template without',
+      exchange: given({ thinking: false, think: null }, plain),
+    },
+    {
+      name: 'arguments that hold nothing',
+      exchange: given({ documents: [], style: '', controls: {} }, plain),
+    },
+    { name: 'no arguments', exchange: given({}) },
+    { name: 'arguments that are none', exchange: given('thinkin') },
+    { name: 'a list in the place of arguments', exchange: given([{ thinkin: true }]) },
+    {
+      name: 'arguments on a raw route',
+      exchange: raw({ chat_template_kwargs: { thinkin: true } }, { facts: shown }),
+    },
+    {
+      name: 'arguments of a prompt that is not known',
+      exchange: chat({ chat_template_kwargs: { thinkin: true } }, { facts: shown, ids: ['media'] }),
+    },
     { name: 'a request without such fields', exchange: raw({ temperature: 0, seed: 1 }) },
     { name: 'fields that no tokens hang on', exchange: chat({ user: 'x', best_of: 2, logit_bias: {} }) },
     { name: 'BOS wanted, and there', exchange: raw({ add_special_tokens: true }) },
@@ -77,6 +116,63 @@ testDetector(parameterIgnored, {
     { name: 'an empty prompt', exchange: raw({ prompt: '', suffix: null }, { text: '', ids: [[2]] }) },
   ],
   found: [
+    {
+      name: 'an argument that is misspelt',
+      exchange: given({ enable_thinkng: false }),
+      findings: [
+        {
+          cause: 'template-argument',
+          fact: 'template-argument:enable_thinkng',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'chat_template_kwargs.enable_thinkng',
+          message:
+            'The template does not read chat_template_kwargs.enable_thinkng: the prompt is the same without it.',
+          advice: 'Send it as enable_thinking, which this template reads.',
+        },
+      ],
+    },
+    {
+      name: 'arguments written in another way, or by the names of other families',
+      exchange: given({ enableThinking: false, preserve_thinking: true, 'use-thinking': false }),
+      findings: [
+        { severity: 'warning', advice: 'Send it as enable_thinking, which this template reads.' },
+        { severity: 'warning', advice: 'Send it as preserved_thinking, which this template reads.' },
+        { severity: 'warning', advice: 'Send it as enable_thinking, which this template reads.' },
+      ],
+    },
+    {
+      name: 'the switch of another family, on the messages route, too',
+      exchange: { ...given({ thinking: false }), route: 'messages' },
+      findings: [{ severity: 'warning', advice: 'Send it as enable_thinking, which this template reads.' }],
+    },
+    {
+      name: 'an argument beside those that are read, which none of them is like',
+      exchange: given({ enable_thinking: true, thinking: 512, persona: 'pirate' }),
+      findings: [
+        { severity: 'info', field: 'chat_template_kwargs.thinking' },
+        {
+          severity: 'info',
+          field: 'chat_template_kwargs.persona',
+          advice: 'Take it away, or have whoever runs the engine give it a template that reads it.',
+        },
+      ],
+    },
+    {
+      name: 'documents whose texts a message says, too',
+      exchange: chat(
+        { chat_template_kwargs: { documents } },
+        { facts: plain, text: 'Weirs: A "weir" holds\nwater.' },
+      ),
+      findings: [{ severity: 'info', field: 'chat_template_kwargs.documents' }],
+    },
+    {
+      name: 'documents for a template that reads none',
+      exchange: given({ documents }, plain),
+      findings: [
+        { cause: 'template-argument', severity: 'warning', field: 'chat_template_kwargs.documents' },
+      ],
+    },
     {
       name: 'BOS that was not wanted',
       exchange: raw({ add_special_tokens: false }),

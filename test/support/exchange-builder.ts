@@ -114,6 +114,14 @@ export const factsOf = {
       { role: 'assistant', opening: '<|im_start|>assistant\n' },
     ],
   },
+  /** An engine that shows its template, which reads one argument. */
+  shown: {
+    ...noFacts,
+    templateInputs: {
+      read: ['enable_thinking', 'messages'],
+      byEngine: ['reasoning_effort'],
+    },
+  },
   /** A template that merges instructions, reads reasoning under one name and drops much of what it is given. */
   forgetful: {
     ...noFacts,

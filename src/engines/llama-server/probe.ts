@@ -2,6 +2,7 @@
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 
 import type { AskContext } from '../engine.ts';
+import { templateInputs } from '../facts/template-inputs.ts';
 import { probeFacts } from '../facts/facts-probe.ts';
 import { fingerprint, templateFacts } from '../fingerprint.ts';
 import { llamaIgnoredFields } from './ignored-fields.ts';
@@ -44,10 +45,12 @@ export async function probeLlama(
     },
   });
   const { addedPrefix, addedSuffix, ...rest } = probed;
+  const read = templateInputs(props.template);
   return {
     ...rest,
     ...templateFacts(props.template),
     ...llamaTemplateOrigin(props.template, probed),
+    ...(read !== undefined && { templateInputs: { read, byEngine: llamaReads } }),
     modelName: routed ?? props.modelAlias,
     identity: signatureOf(props),
     engine: 'llama-server',
@@ -62,3 +65,9 @@ export async function probeLlama(
     mediaMarker: props.mediaMarker,
   };
 }
+
+/**
+ * llama.cpp's oaicompat_chat_params_parse and common_chat_template_direct_apply: the first is a switch for every template, the
+ * others are given on by all names that families have for them.
+ */
+const llamaReads: readonly string[] = ['enable_thinking', 'preserve_reasoning', 'reasoning_effort'];

@@ -25,6 +25,7 @@ import {
   type PicturePlace,
   type RoleMarker,
   type Tail,
+  type TemplateInputs,
   type TemplateReading,
 } from '../model-facts.ts';
 import type { Edit } from '../edits.ts';
@@ -62,6 +63,10 @@ const ignoredField = object({
   effect: oneOf(ignoredEffects),
   instead: text,
 } satisfies MembersOf<IgnoredField>);
+const templateInputs = object({
+  read: listOf(text),
+  byEngine: listOf(text),
+} satisfies MembersOf<TemplateInputs>);
 const seenForm = object({
   places: listOf(oneOf(textPlaces)),
   characters: listOf(object({ given: text, written: text } satisfies MembersOf<WrittenAs>)),
@@ -105,6 +110,7 @@ const modelFacts = object({
   templateName: optional(text),
   templateArgument: optional(text),
   templateWritesDate: flag,
+  templateInputs: optional(templateInputs),
   bos: optional(marker),
   templateWritesBos: optional(flag),
   ordinaryBos: optional(marker),
