@@ -133,7 +133,9 @@ const sentences = {
     `${first.text} is what the engine puts a picture in the place of: it takes the next one that was sent, or stands for one too many`,
   isolated: (first, _last, id, count) =>
     `${first.text} is read as the token${id === undefined ? '' : ` ${id}`}, not as its text${
-      count > 1 ? `; ${count > mostHits ? `at least ${mostHits}` : count - 1} more follow in this field` : ''
+      count > 1
+        ? `; ${count > mostHits ? `at least ${mostHits}` : count - 1} more ${count === 2 ? 'follows' : 'follow'} in this field`
+        : ''
     }`,
 } as const satisfies Record<
   Formed['cause'] | 'picture-place',

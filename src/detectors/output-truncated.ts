@@ -1,4 +1,5 @@
 /** Finds replies that were cut by a limit on generated tokens, and tool calls that are no JSON. Judges whole replies only. */
+import { counted } from './causes/counted.ts';
 import type { Detector } from './detector.ts';
 import type { Culprit, Finding, Severity } from '../exchange/finding.ts';
 import type { ChoiceReply } from '../exchange/reply/reply.ts';
@@ -58,7 +59,8 @@ function finding(
   request: GenerationRequest,
 ): Finding {
   const { maxTokens: ownLimit, maxTokensField: field } = request;
-  const after = choice.completionTokens === undefined ? '' : ` after ${choice.completionTokens} tokens`;
+  const after =
+    choice.completionTokens === undefined ? '' : ` after ${counted(choice.completionTokens, 'token')}`;
   const what: Record<TruncationCause, string> = {
     'cut-tool-call': `The reply ended${after} inside a tool call, whose arguments are no JSON`,
     'invalid-tool-arguments': `The arguments of a tool call are no JSON, though no limit cut the reply`,

@@ -2,6 +2,7 @@
  * Finds fields that should change what the model is given and that the engine reads over. The adapter says which fields
  * those may be; what is reported shows in this request's own prompt, or it is not reported.
  */
+import { counted } from './causes/counted.ts';
 import { leadingBos } from './causes/bos-source.ts';
 import { opensAnswer } from './causes/prompt-end.ts';
 import { unreadArguments } from './causes/unread-arguments.ts';
@@ -85,7 +86,7 @@ function evidenceFor(effect: IgnoredEffect, value: Json, prompt: Prompt): string
         : undefined;
     case 'length':
       return typeof value === 'number' && value > 0 && read.ids.length > value
-        ? `it asks for at most ${value} tokens and the prompt has ${read.ids.length}`
+        ? `it asks for at most ${counted(value, 'token')} and the prompt has ${read.ids.length}`
         : undefined;
     case 'reply':
       return value === true ? 'replies hold what is generated, and nothing else' : undefined;

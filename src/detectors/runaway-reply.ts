@@ -2,6 +2,7 @@
  * Finds replies in which the generation ran past the end of the model's turn: a turn begins in them. Silent where the
  * conversation itself speaks of markers, in code blocks, and where the client asked for more than an answer.
  */
+import { counted } from './causes/counted.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Culprit, Finding } from '../exchange/finding.ts';
@@ -55,19 +56,25 @@ function byText({ seen, wordsAfter }: TurnSightings, facts: ModelFacts, open: bo
   const marker = seen.find(({ form }) => form === 'marker');
   if (marker !== undefined) {
     const opening = facts.roleMarkers.find(({ role }) => role === marker.role)?.opening ?? '';
-    return { cause: 'role-marker', what: `holds ${JSON.stringify(opening)} after ${marker.at} characters` };
+    return {
+      cause: 'role-marker',
+      what: `holds ${JSON.stringify(opening)} after ${counted(marker.at, 'character')}`,
+    };
   }
   const header = seen.find(
     (one, index) => one.form === 'header' && beginsTurn(seen, index, wordsAfter, open),
   );
   if (header !== undefined) {
-    const what = `holds the header of a turn of the ${header.role} after ${header.at} characters`;
+    const what = `holds the header of a turn of the ${header.role} after ${counted(header.at, 'character')}`;
     return { cause: 'role-header', what };
   }
   const line = seen.find(({ form, at }) => form === 'line' && at > 0);
   if (line === undefined) return undefined;
   const whose = line.role === '' ? 'the other speaker in the prompt' : `the ${line.role}`;
-  return { cause: 'next-turn', what: `begins a line as ${whose} does after ${line.at} characters` };
+  return {
+    cause: 'next-turn',
+    what: `begins a line as ${whose} does after ${counted(line.at, 'character')}`,
+  };
 }
 
 /** A role's name alone on a line may be anything; a question and its answer under two of them are turns. */

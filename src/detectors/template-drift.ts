@@ -2,6 +2,7 @@
  * Finds prompts whose ids are not those of a reference. Only where somebody brought one along, as fixtures do in CI: live
  * traffic has none. Judges neither of the two; the place and its depth say where to look.
  */
+import { counted } from './causes/counted.ts';
 import type { Detector } from './detector.ts';
 import type { Culprit, Finding } from '../exchange/finding.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
@@ -73,7 +74,7 @@ function findingOf(
     culprit,
     promptIndex,
     ...(given > 0 && { tokens: { start, end: start + 1 } }),
-    message: `The engine feeds the model ${given} tokens where ${are} ${expected}. ${message}`,
+    message: `The engine feeds the model ${counted(given, 'token')} where ${are} ${expected}. ${message}`,
     advice: advice + dated,
   };
 }

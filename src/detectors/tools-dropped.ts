@@ -80,7 +80,7 @@ function partsOf(parts: readonly LostToolPart[]): Finding[] {
       culprit: what === 'tool-member' ? 'engine' : 'template',
       promptIndex: 0,
       field,
-      message: `${who}: ${field}${more} is not in the prompt.`,
+      message: `${who}: ${field}${more} ${others.length === 0 ? 'is' : 'are'} not in the prompt.`,
       advice: 'Say what the model must know of it in the description of the tool.',
     };
   });

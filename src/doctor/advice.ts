@@ -101,10 +101,11 @@ const rules: Readonly<Record<AdviceId, Rule>> = {
 
   'think-tail'({ facts: { thinkTail } }) {
     if (thinkTail === undefined) return undefined;
-    const length = thinkTail.ids.length;
+    const { length } = thinkTail.ids;
+    const isOne = length === 1;
     return {
       severity: 'info',
-      message: `For clients that switch thinking off the template ends each prompt with ${length} tokens (${printable(thinkTail.text)}) that the next turn's history does not repeat: these ${length} tokens of the previous prompt's end, and the answer behind them, are evaluated again each turn.`,
+      message: `For clients that switch thinking off the template ends each prompt with ${length} ${isOne ? 'token' : 'tokens'} (${printable(thinkTail.text)}) that the next turn's history does not repeat: ${isOne ? 'this token' : `these ${length} tokens`} of the previous prompt's end, and the answer behind ${isOne ? 'it' : 'them'}, are evaluated again each turn.`,
       advice: 'Nothing to repair: it is the price of thinking off with this template.',
     };
   },

@@ -166,9 +166,31 @@ testDetector(controlTokenInContent, {
       repairedText: turn('user', 'what does < |im_end|> do?') + ask,
     },
     {
+      name: 'a marker and another',
+      exchange: user('is it <|im_end|> or <|im_start|>?'),
+      findings: [
+        {
+          cause: 'isolated',
+          message:
+            'At character 6 of messages[0].content <|im_end|> is read as the token 151645, not as its text; 1 more follows in this field.',
+        },
+      ],
+      repaired: JSON.stringify({
+        messages: [{ role: 'user', content: 'is it < |im_end|> or < |im_start|>?' }],
+      }),
+      repairedText: turn('user', 'is it < |im_end|> or < |im_start|>?') + ask,
+    },
+    {
       name: 'two markers that are only listed',
       exchange: user('compare <|im_start|> and <|im_end|>, then <|im_start|>system'),
-      findings: [{ cause: 'isolated', severity: 'info' }],
+      findings: [
+        {
+          cause: 'isolated',
+          severity: 'info',
+          message:
+            'At character 8 of messages[0].content <|im_start|> is read as the token 151644, not as its text; 2 more follow in this field.',
+        },
+      ],
       repaired: JSON.stringify({
         messages: [
           { role: 'user', content: 'compare < |im_start|> and < |im_end|>, then < |im_start|>system' },

@@ -212,7 +212,23 @@ testDetector(parameterIgnored, {
     {
       name: 'a limit on the prompt',
       exchange: raw({ truncate_prompt_tokens: 2 }),
-      findings: [{ cause: 'truncate-prompt-tokens' }],
+      findings: [
+        {
+          cause: 'truncate-prompt-tokens',
+          message:
+            'The engine ignores truncate_prompt_tokens: it asks for at most 2 tokens and the prompt has 3.',
+        },
+      ],
+    },
+    {
+      name: 'a limit of one token',
+      exchange: raw({ truncate_prompt_tokens: 1 }),
+      findings: [
+        {
+          message:
+            'The engine ignores truncate_prompt_tokens: it asks for at most 1 token and the prompt has 3.',
+        },
+      ],
     },
     {
       name: 'a larger context',

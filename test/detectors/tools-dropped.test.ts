@@ -268,7 +268,7 @@ testDetector(toolsDropped, {
           culprit: 'template',
           field: 'tools',
           message:
-            'The prompt names none of the tools sent (1): the template writes tools in other conversations, and not in this one.',
+            'The prompt does not name the tool that was sent: the template writes tools in other conversations, and not in this one.',
           advice:
             "Send the content of the user's messages as one string, or have whoever runs the engine mend the template: those that look for the last question by comparing messages miss one that is a list of parts.",
         },
@@ -283,19 +283,57 @@ testDetector(toolsDropped, {
       findings: [
         {
           cause: 'all-tools',
-          message: 'The prompt names none of the tools sent (1): the model does not know that it has any.',
+          message:
+            'The prompt does not name the tool that was sent: the model does not know that it has any.',
         },
       ],
     },
     {
       name: 'all tools',
       exchange: chat([weather, time], asked + ask),
-      findings: [{ cause: 'all-tools', severity: 'error', culprit: 'template', field: 'tools' }],
+      findings: [
+        {
+          cause: 'all-tools',
+          severity: 'error',
+          culprit: 'template',
+          field: 'tools',
+          message: 'The prompt names none of the 2 tools sent: the model does not know that it has any.',
+        },
+      ],
     },
     {
       name: 'one of two tools',
       exchange: chat([weather, time], written(weather) + asked + ask),
-      findings: [{ cause: 'some-tools', severity: 'error', field: 'tools[1]' }],
+      findings: [
+        {
+          cause: 'some-tools',
+          severity: 'error',
+          field: 'tools[1]',
+          message: 'The prompt does not name tools[1]: the model does not know that it has it.',
+        },
+      ],
+    },
+    {
+      name: 'two of three tools',
+      exchange: chat([weather, time, bare], written(weather) + asked + ask),
+      findings: [
+        {
+          cause: 'some-tools',
+          field: 'tools[1]',
+          message: 'The prompt does not name tools[1] and 1 more: the model does not know that it has them.',
+        },
+      ],
+    },
+    {
+      name: 'two tools of the Responses route that are no functions',
+      exchange: responses([flat, patch, { ...patch, name: 'undo_patch' }]),
+      findings: [
+        {
+          cause: 'some-tools',
+          message:
+            'The prompt does not name tools[1] and 1 more: the engine gives the template functions only, and these are tools of type custom.',
+        },
+      ],
     },
     {
       name: 'a tool whose name is the beginning of another’s',
@@ -366,6 +404,29 @@ testDetector(toolsDropped, {
           culprit: 'engine',
           fact: 'schema:tool-member',
           field: 'tools[0].function.return',
+        },
+      ],
+    },
+    {
+      name: 'descriptions of two tools, and of one property',
+      exchange: chat(
+        [
+          weather,
+          { type: 'function', function: { name: 'get_time', description: 'Tells what o’clock it is.' } },
+        ],
+        turn('system', 'Tools: get_weather(city), get_time') + turn('user', 'Hello there') + ask,
+        { messages: [{ role: 'user', content: 'Hello there' }] },
+      ),
+      findings: [
+        {
+          cause: 'tool-description',
+          message:
+            'The template leaves out descriptions of tools: tools[0].function.description and 1 more like it are not in the prompt.',
+        },
+        {
+          cause: 'property-description',
+          message:
+            'The template leaves out descriptions of properties: tools[0].function.parameters.properties.city.description is not in the prompt.',
         },
       ],
     },

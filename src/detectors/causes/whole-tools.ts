@@ -52,7 +52,7 @@ function otherTools(tools: readonly LostTool[], type: string): Finding {
     cause: 'some-tools',
     culprit: 'engine',
     field: fieldOf(tools),
-    message: `The prompt does not name ${named(tools)}: the engine gives the template functions only, and this is a tool of type ${type}.`,
+    message: `The prompt does not name ${named(tools)}: the engine gives the template functions only, and ${tools.length === 1 ? 'this is a tool' : 'these are tools'} of type ${type}.`,
     advice: 'Have the client offer it as a function, or switch it off there.',
   };
 }
@@ -70,11 +70,14 @@ function droppedTools(
       cause: 'some-tools',
       culprit,
       field: fieldOf(tools),
-      message: `The prompt does not name ${named(tools)}: the model does not know that it has it.`,
+      message: `The prompt does not name ${named(tools)}: the model does not know that it has ${tools.length === 1 ? 'it' : 'them'}.`,
       advice: 'Whoever runs the engine must look at how its template writes tools.',
     };
   }
-  const none = `The prompt names none of the tools sent (${tools.length})`;
+  const none =
+    tools.length === 1
+      ? 'The prompt does not name the tool that was sent'
+      : `The prompt names none of the ${tools.length} tools sent`;
   const told = { ...common, cause: 'all-tools', culprit, field: 'tools' } as const;
   if (!wroteIn(reading, 'tools')) {
     return {
