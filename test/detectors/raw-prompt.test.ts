@@ -86,6 +86,11 @@ testDetector(rawPrompt, {
   ],
   found: [
     {
+      name: 'a text that begins with content parts that it quotes',
+      exchange: raw({ prompt: "[{'type': 'text', 'text': 'hello'}] was in the log. What is it?" }),
+      findings: [{ cause: 'plain-text' }],
+    },
+    {
       name: 'a text with an empty one behind it',
       exchange: raw({ prompt: question, suffix: '' }),
       findings: [{ cause: 'plain-text' }],

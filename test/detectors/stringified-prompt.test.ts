@@ -31,6 +31,12 @@ const jsonParts = '[{"type":"text","text":"hello"}]';
 
 testDetector(stringifiedPrompt, {
   clean: [
+    ...['were in the log', '\nWhat does that say?', '\nWhat is it:\na list'].flatMap((more) =>
+      [reprParts, jsonParts].map((parts) => ({
+        name: `a raw prompt that begins with parts and goes on: ${parts.slice(0, 9)} … ${more}`,
+        exchange: raw(`${parts} ${more}`),
+      })),
+    ),
     { name: 'plain text', exchange: raw('Explain gradient descent.') },
     { name: 'one labelled question, which is plain text', exchange: raw('User: sort a list\nAssistant:') },
     { name: 'few-shot text', exchange: raw('Input: good\nLabel: +\nInput: bad\nLabel:') },
@@ -246,6 +252,16 @@ testDetector(stringifiedPrompt, {
       findings: [{ cause: 'messages-as-text' }],
     },
     { name: 'messages as JSON', exchange: raw(jsonMessages), findings: [{ cause: 'messages-as-text' }] },
+    {
+      name: 'the repr of parts, with the place for the answer',
+      exchange: raw(`${reprParts}\nAnswer:`),
+      findings: [{ cause: 'parts-as-text' }],
+    },
+    {
+      name: 'parts as JSON, with the place for the answer',
+      exchange: raw(`${jsonParts}\n\nAssistant: `),
+      findings: [{ cause: 'parts-as-text' }],
+    },
     { name: 'the repr of parts', exchange: raw(reprParts), findings: [{ cause: 'parts-as-text' }] },
     { name: 'parts as JSON', exchange: raw(jsonParts), findings: [{ cause: 'parts-as-text' }] },
     {

@@ -26,17 +26,24 @@ const beginsWritten = /^\s*(?:[[{]|messages=|content=|\w{0,40}Message)/;
 /** What JavaScript writes for an object where a text is wanted, alone or as a joined list. */
 const unnamedObjects = /^(?:\[object Object\][\s,]*){1,1000}$/;
 
-/** What a text begins with. */
+/** What a text begins with. Parts are the whole of one message: behind them no more may come than the place for its answer. */
 export function beginsWithObjects(text: string): WrittenObjects | undefined {
   const begin = text.trimStart().slice(0, 4096);
   if (unnamedObjects.test(begin)) return 'unnamed';
-  if (pythonParts.test(begin) || /^\[\s*\{\s*"type"\s*:\s*"(?:input_)?text"/.test(begin)) return 'parts';
+  if (pythonParts.test(begin) || jsonParts.test(begin)) {
+    if (isObjects(withoutCue(text))?.objects === 'parts') return 'parts';
+  }
   const isMessages =
     messageClass.test(begin) ||
     messageFields.test(begin) ||
     pythonMessage.test(begin) ||
     /^(?:\{\s*"messages"\s*:\s*)?\[?\s*\{\s*"role"\s*:\s*"\w+"\s*,\s*"content"\s*:/.test(begin);
   return isMessages ? 'messages' : undefined;
+}
+
+/** Without a last line such as `Answer:`. */
+function withoutCue(text: string): string {
+  return text.replace(/(?<=\])\s*\n[^\n:]{0,40}:\s*$/, '');
 }
 
 /** What a text is from its first character to its last, and in which language it was written down. */
