@@ -27,6 +27,21 @@ describe('a request', () => {
       'a tool as chat completions have it',
       `{"messages": [${user}], "tools": [{"type": "function"}]}`,
     ],
+    [
+      'chat',
+      'a tool in the form of Messages beside instructions',
+      `{"messages": [{"role": "system", "content": "Be terse."}, ${user}], "tools": [{"input_schema": {}}]}`,
+    ],
+    [
+      'chat',
+      'a block in the form of Messages beside a call',
+      `{"messages": [${user}, {"role": "assistant", "tool_calls": []}, {"role": "user", "content": [{"type": "tool_result"}]}]}`,
+    ],
+    [
+      'messages',
+      'a system text of its own beside a message of it',
+      `{"messages": [{"role": "system", "content": "Be terse."}, ${user}], "system": "x"}`,
+    ],
     ['messages', 'a system text of its own', `{"messages": [${user}], "system": "Be terse."}`],
     ['messages', 'a tool with an input schema', `{"messages": [${user}], "tools": [{"input_schema": {}}]}`],
     [
