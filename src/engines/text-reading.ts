@@ -116,6 +116,13 @@ export class TextReading {
     return read;
   }
 
+  /** Has marker-like texts proven in the background that the engine was seen to read as one token. */
+  scout(texts: Iterable<string>, many: TokenizeMany): void {
+    const { model, scout } = this.#options;
+    if (model === undefined) return;
+    void scout.look([...texts].join('\n'), model.facts.identity, model.markers.idByText, many);
+  }
+
   /**
    * Has segments tokenized that a chat is likely to have, while the engine still renders it.
    * @param newest its messages, the newest first

@@ -122,3 +122,8 @@ export function markerCandidates(text: string, most: number): Set<string> {
   }
   return found;
 }
+
+/** True if the whole text is one candidate. */
+export function isMarkerLike(text: string): boolean {
+  return markerCandidates(text, 1).has(text);
+}

@@ -2,7 +2,7 @@
  * What ids say, learnt from a tokenizer's own entries as they come by: the text of a prompt for an engine that tells its
  * ids only. An id that has not been seen makes the text unknown, never a guess.
  */
-import type { MarkerPattern } from './markers.ts';
+import { isMarkerLike, type MarkerPattern } from './markers.ts';
 import { pieceOf, type VocabularyAlphabet } from './vocabulary-alphabet.ts';
 
 /** A prompt's text, cut where markers begin. */
@@ -13,6 +13,9 @@ export interface PieceText {
 
 /** Vocabularies have some hundred thousand entries: what is beyond is not learnt. */
 const mostIds = 1 << 22;
+
+/** As many as are tried of a model. */
+const mostMarkerLike = 256;
 
 /** Instead of the place of its bytes: of an id that is not seen yet, and of one of which it is not to be learnt what it says. */
 const unseen = 0;
@@ -27,6 +30,8 @@ export class PieceTable {
   /** By id, two numbers: the place of its bytes and behind them. */
   #spans = new Uint32Array(64 * 1024);
 
+  readonly #markerLike = new Set<string>();
+
   constructor(alphabet: VocabularyAlphabet) {
     this.#alphabet = alphabet;
   }
@@ -38,8 +43,16 @@ export class PieceTable {
       const entry = entries[index];
       // One that says so itself is no entry: a tokenizer has decoded a part of a character.
       if (entry === undefined || entry.includes('\uFFFD')) this.#place(id, unsaid);
-      else this.#keep(id, Buffer.from(pieceOf(entry, this.#alphabet)));
+      else {
+        this.#keep(id, Buffer.from(pieceOf(entry, this.#alphabet)));
+        if (this.#markerLike.size < mostMarkerLike && isMarkerLike(entry)) this.#markerLike.add(entry);
+      }
     });
+  }
+
+  /** Entries that look like markers: candidates, of which nothing is proven. */
+  get markerLike(): ReadonlySet<string> {
+    return this.#markerLike;
   }
 
   /** Ids of which it is not to be learnt what they say. */

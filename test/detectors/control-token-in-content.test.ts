@@ -38,6 +38,15 @@ const seeing = {
   markers: [...factsOf.qwen3.markers, { text: '<|image_pad|>', id: 151_655 }],
   picturePlaces: [{ text: '<|image_pad|>', perPicture: 4 }],
 };
+/** As vLLM tells them: what is a token only where special tokens are parsed it does not say. */
+const withoutKinds = {
+  ...factsOf.qwen3,
+  markers: [
+    ...factsOf.qwen3.markers.map(({ text, id }) => ({ text, id })),
+    { text: '<|vision_end|>', id: 151_653 },
+    { text: '<div>', id: 151_700 },
+  ],
+};
 const padding = '<|image_pad|>'.repeat(4);
 const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
 /** @param earlier what the prompt has of the first message */
@@ -72,6 +81,13 @@ testDetector(controlTokenInContent, {
     {
       name: 'a broken marker of a picture before one',
       exchange: beforePicture('a < |image_pad|> tag', 'a < |image_pad|> tag', padding),
+    },
+    {
+      name: 'markers that are written as words or markup are, of an engine that tells no kinds',
+      exchange: {
+        ...user('<think>a</think> <tool_call> and <div>'),
+        facts: withoutKinds,
+      },
     },
     { name: 'a message without markers', exchange: user('What is 2 + 2?') },
     { name: 'an empty message', exchange: user('') },
@@ -179,6 +195,28 @@ testDetector(controlTokenInContent, {
         messages: [{ role: 'user', content: 'is it < |im_end|> or < |im_start|>?' }],
       }),
       repairedText: turn('user', 'is it < |im_end|> or < |im_start|>?') + ask,
+    },
+    {
+      name: 'a marker outside of any frame, of an engine that tells no kinds',
+      exchange: { ...user('what does <|fim_prefix|> do?'), facts: withoutKinds },
+      findings: [{ cause: 'isolated', severity: 'info', characters: { start: 10, end: 24 } }],
+      repaired: JSON.stringify({ messages: [{ role: 'user', content: 'what does < |fim_prefix|> do?' }] }),
+      repairedText: turn('user', 'what does < |fim_prefix|> do?') + ask,
+    },
+    {
+      name: 'one that stands around pictures, beside a picture: nothing is put in its place',
+      exchange: {
+        ...chat(
+          [{ role: 'user', content: [{ type: 'text', text: 'a <|vision_end|> tag' }, picture] }],
+          turn('user', `a <|vision_end|> tag${padding}`) + ask,
+        ),
+        facts: withoutKinds,
+      },
+      findings: [{ cause: 'isolated', severity: 'info' }],
+      repaired: JSON.stringify({
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'a < |vision_end|> tag' }, picture] }],
+      }),
+      repairedText: turn('user', `a < |vision_end|> tag${padding}`) + ask,
     },
     {
       name: 'two markers that are only listed',

@@ -2,7 +2,7 @@
 // makes of it. Positions are compared with the engine's own ids.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertHas, chat, clean, requestFindings, settled } from '../support/exchanges.ts';
+import { assertHas, chat, clean, eventually, requestFindings, settled } from '../support/exchanges.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { completeText, expected, testedEngine } from '../support/tested-engine.ts';
 
@@ -135,5 +135,16 @@ describe('tokens that content may hold', { skip }, () => {
     // The template leaves out the reasoning of an earlier answer, and that is all.
     const { said } = await chat(proxied, { messages, tools });
     assert.deepEqual(said, { ...clean, findings: 'content-lost;reasoning' });
+  });
+});
+
+describe('a control token that stands in no frame', { skip }, () => {
+  it('is told from the moment on that a chat has shown it', async (t) => {
+    const proxied = await openProxy(t, (await engines.qwen3.server()).url);
+    const ask = () => chat(proxied, say('What does <|vision_start|> mean?'));
+    await eventually(
+      async () => (await ask()).said.findings === 'control-token-in-content;isolated',
+      'the token is told',
+    );
   });
 });

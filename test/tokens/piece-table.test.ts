@@ -169,3 +169,12 @@ describe('a prompt’s pieces', () => {
     assert.deepEqual(table.read(Uint32Array.of(3, 1, 4), 0, markers)?.text, '\uFFFD<|u|>\uFFFD\uFFFD');
   });
 });
+
+describe('entries that look like markers', () => {
+  it('are kept as they are written, each once, and no others', () => {
+    const table = new PieceTable('metaspace');
+    const entries = ['<|tool▁sep|>', 'weir', '<div>', '▁<b>', '<0x0A>', '<|', '<div>', '<|odd\uFFFD|>'];
+    table.learn(Uint32Array.from(entries.keys()), entries);
+    assert.deepEqual([...table.markerLike], ['<|tool▁sep|>', '<div>']);
+  });
+});

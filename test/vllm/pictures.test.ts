@@ -163,13 +163,17 @@ for (const { family, place, engine } of engines) {
         const proxied = await openProxy(t, (await engine.server()).url);
         const alone = await chat(proxied, { messages: [said] });
         assert.equal(alone.said.findings, 'control-token-in-content;isolated');
-        const broken = `See ${place.slice(0, 1)} ${place.slice(1)} and <end_of_image>, <|vision_end|>, <image>.`;
+        const broken = `See ${place.slice(0, 1)} ${place.slice(1)} and <end_of_image>, <image>.`;
         for (const messages of [
           [user(...looked)],
           [user(part(small), part(wide)), yes, user(text('And?'), part(small))],
           [user(text(broken), part(small))],
         ])
           assert.deepEqual((await chat(proxied, { messages })).said, clean);
+        // A token of one of the models, and told as such from the second chat on at the latest.
+        const ended = { messages: [user(text('See <|vision_end|>.'), part(small))] };
+        for (const { said } of [await chat(proxied, ended), await chat(proxied, ended)])
+          assert.doesNotMatch(said.findings ?? '', /media-placeholder/);
       });
 
       it('is broken by the rewrite, so that the picture stays where it was sent', async (t) => {

@@ -53,7 +53,8 @@ function learnForms(facts: ModelFacts): OwnForms {
     ].filter((text) => text.trim() !== ''),
   );
   const media = new Set([mediaMarker, ...picturePlaces.map(({ text }) => text)]);
-  const isNever = ({ text, kind }: Marker): boolean => kind === 'control' || media.has(text);
+  const isNever = ({ text, kind = kindByForm(text) }: Marker): boolean =>
+    kind === 'control' || media.has(text);
   const never = new Set([...markers.filter(isNever).map(({ text }) => text), ...frame]);
   const longer = markers.filter(({ text }) => [...never].some((one) => text.includes(one)));
   const texts = [...new Set([...never, ...longer.map(({ text }) => text)])];
@@ -70,6 +71,15 @@ function learnForms(facts: ModelFacts): OwnForms {
     beginning:
       opening === undefined ? undefined : new RegExp(`${head ?? ''}{0,${mostHeads}}${opening}`, 'uy'),
   };
+}
+
+/**
+ * Where the engine does not tell kinds (vLLM reads control tokens in every text): by how the marker is written, as llama.cpp
+ * has it when it makes a model file (`does_token_look_special` in its convert_hf_to_gguf.py). Others may be meant to stand in
+ * content, as `<think>` and HTML tags are.
+ */
+function kindByForm(text: string): Marker['kind'] {
+  return /^<([|｜]).*\1>$/u.test(text) ? 'control' : undefined;
 }
 
 /** Two characters where all have the same: `<` alone stands in any code. */

@@ -9,6 +9,7 @@ import type { KnownTokens } from '../../exchange/token-read.ts';
 
 import { untied } from '../oracle/ask-context.ts';
 import type { AskContext } from '../engine.ts';
+import { tokenizeSeparated } from '../joined-tokenization.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
 import type { TextReading } from '../text-reading.ts';
 import { tokenizeBodyOf } from './chat-body.ts';
@@ -70,7 +71,18 @@ export class VllmChatIds {
     await keep();
     if (texts.model === undefined) return chat;
     const prefixLength = addedTo(request, facts).ids.length;
-    return { ...chat, ...(await this.#texts.read(texts.model, chat.ids, prefixLength, context)) };
+    const read = await this.#texts.read(texts.model, chat.ids, prefixLength, context);
+    // No text of a chat is tokenized by itself, which is how markers of raw prompts are seen.
+    texts.scout(await this.#texts.markerLike(texts.model, context), (many) =>
+      this.#tokenizeMany(many, facts, untied(context)),
+    );
+    return { ...chat, ...read };
+  }
+
+  #tokenizeMany(many: readonly string[], { markers, modelName }: ModelFacts, context: AskContext) {
+    const one = async (text: string): Promise<Uint32Array> =>
+      (await this.#oracle.tokenize(text, false, modelName, context)).ids;
+    return tokenizeSeparated(many, markers[0], one);
   }
 
   /** @returns what is told, and how to keep what was learnt by it */

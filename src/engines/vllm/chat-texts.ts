@@ -71,6 +71,11 @@ export class VllmChatTexts {
     };
   }
 
+  /** What it has seen to be one token each and looks like a marker. */
+  async markerLike(model: KnownModel, context: AskContext): Promise<Iterable<string>> {
+    return (await this.#tableOf(model, context))?.markerLike ?? [];
+  }
+
   /** Again, after what is new in it was asked for. */
   async #readAsked(
     model: KnownModel,

@@ -4,6 +4,7 @@ import { after, describe, it } from 'node:test';
 import type { KnownTokens } from '../../../src/exchange/token-read.ts';
 import { VllmEngine } from '../../../src/engines/vllm.ts';
 import type { Family } from '../../support/gguf/families.ts';
+import { eventually } from '../../support/exchanges.ts';
 import { standIn, type StandIn, type StandInOptions } from '../../support/vllm/stand-in.ts';
 import { context, openAdapter, typed } from '../engine-under-test.ts';
 
@@ -15,6 +16,8 @@ after(async () => {
 const families: readonly Family[] = ['gemma3', 'qwen3', 'llama3.1'];
 
 interface Opened {
+  /** Texts of the model's markers, as far as they are known by now. */
+  readonly markers: () => Promise<readonly string[]>;
   readonly server: StandIn;
   readonly read: (body: object) => Promise<KnownTokens>;
 }
@@ -30,6 +33,10 @@ async function open(family: Family, options: StandInOptions = {}): Promise<Opene
   assert.ok(facts.known);
   return {
     server,
+    markers: async () => {
+      const now = await engine.facts(undefined, context);
+      return now.known ? now.facts.markers.map(({ text }) => text) : [];
+    },
     read: async (body) => {
       const [read] = await engine.read(typed('chat', body), facts.facts, context).prompts();
       assert.ok(read?.known);
@@ -145,5 +152,21 @@ describe('the text of ids that came without entries', () => {
     const more = await rendered({ messages: grown });
     assert.ok(more.text?.includes('A dam, 漢字.'));
     assert.equal(more.asked.length, 3);
+  });
+});
+
+describe('markers that only chats have shown', () => {
+  it('are proven beside them, and what is written alike and is no token is not', async () => {
+    const { read, markers } = await open('qwen3', { without: ['/tokenizer_info'] });
+    assert.ok(!(await markers()).includes('<|vision_start|>'));
+    const content = 'What are <|vision_start|>, <|weir_start|> and <T>?';
+    await read({ messages: [{ role: 'user', content }] });
+    await eventually(async () => (await markers()).includes('<|vision_start|>'), 'it is a marker');
+    assert.deepEqual(
+      (await markers()).filter((text) => ['<|weir_start|>', '<T>'].includes(text)),
+      [],
+    );
+    const { text = '', segments = [] } = await read({ messages: [{ role: 'user', content }] });
+    assert.ok(segments.some(({ textStart }) => textStart === text.indexOf('<|vision_start|>')));
   });
 });
