@@ -19,7 +19,7 @@ export interface ScaleEngine {
   readonly start: (family: ScaleFamily, templateFile?: string) => Promise<ScaleServer>;
   /** The same request in this engine's words. */
   readonly adapt: (request: PlannedRequest, family: ScaleFamily) => PlannedRequest;
-  /** Kinds whose injected fault is none here. */
+  /** Kinds, or `kind;cause`, whose injected fault is none here. */
   readonly faultless: ReadonlySet<string>;
 }
 
@@ -75,7 +75,9 @@ const vllm: ScaleEngine = {
     };
   },
   adapt: ({ path, body }, { name, bos }) => {
-    const { n_predict: most, ...rest } = body;
+    const { n_predict: most, tools, ...others } = body;
+    // An empty list of tools is refused.
+    const rest = Array.isArray(tools) && tools.length > 0 ? { ...others, tools } : others;
     if (path === rawPath) {
       const limit = most === undefined ? {} : { max_tokens: most };
       return { path: '/v1/completions', body: { model: name, ...rest, ...limit } };
@@ -84,10 +86,10 @@ const vllm: ScaleEngine = {
     if (path === '/v1/responses' && bos !== undefined) {
       return { path: chatPath, body: { model: name, messages: body['input'], max_tokens: 1 } };
     }
-    return { path, body: { model: name, ...body } };
+    return { path, body: { model: name, ...rest } };
   },
-  // It heeds `add_special_tokens`.
-  faultless: new Set(['parameter-ignored']),
+  // It hands `documents` to the template, and leaves the attribution line out of the prompt (docs/engines/vllm.md).
+  faultless: new Set(['parameter-ignored', 'prefix-break;attribution-line']),
 };
 
 export const engines = { 'llama-server': llamaServer, vllm } as const;

@@ -147,7 +147,7 @@ export async function runFaulty(
   engine: ScaleEngine = engines['llama-server'],
 ): Promise<Judged[]> {
   const fitting = faults.filter(
-    (fault) => fault.fits(family) && kinds.has(fault.kind) && !engine.faultless.has(fault.kind),
+    (fault) => fault.fits(family) && kinds.has(fault.kind) && !isFaultless(fault, engine),
   );
   const planned = seeds.map((seed) => ({ seed, fault: new Dice(seed).pick(fitting) }));
   const results: Judged[] = [];
@@ -156,6 +156,10 @@ export async function runFaulty(
     results.push(...(await runInjected(engine, family, some)));
   }
   return results;
+}
+
+function isFaultless({ kind, cause = '' }: Fault, { faultless }: ScaleEngine): boolean {
+  return faultless.has(kind) || faultless.has(`${kind};${cause}`);
 }
 
 /** Faults of one set-up share an engine. */
