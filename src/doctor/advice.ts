@@ -110,15 +110,13 @@ const rules: Readonly<Record<AdviceId, Rule>> = {
     };
   },
 
-  'context-below-trained'({ facts: { contextTokens, slots }, trainedContextTokens }) {
+  'context-below-trained'({ facts: { contextTokens, contextArgument, slots }, trainedContextTokens }) {
     if (contextTokens === 0 || contextTokens >= trainedContextTokens) return undefined;
+    const more = `Start the engine with more context${contextArgument === undefined ? '' : ` (${contextArgument})`}`;
     return {
       severity: 'info',
       message: `A request has room for ${contextTokens} tokens, prompt and answer together, where the model was trained for ${trainedContextTokens}: longer prompts are refused, longer answers are cut.`,
-      advice:
-        slots > 1
-          ? 'Start the engine with more context, or with fewer slots to share it.'
-          : 'Start the engine with more context.',
+      advice: slots > 1 ? `${more}, or with fewer slots to share it.` : `${more}.`,
     };
   },
 

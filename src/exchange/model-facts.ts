@@ -149,6 +149,8 @@ export interface ModelFacts {
   readonly ignoredFields?: readonly IgnoredField[];
   /** Context per slot in tokens; 0 if not told. */
   readonly contextTokens: number;
+  /** The argument by which the engine is started with another context; absent if not known. */
+  readonly contextArgument?: string;
   readonly slots: number;
   /** Prompts are kept in whole blocks of this many ids; 0: none are kept. Absent where single ids are, or if not told. */
   readonly cacheBlockTokens?: number;

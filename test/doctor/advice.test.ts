@@ -115,3 +115,26 @@ describe('advice', () => {
     assert.doesNotMatch(JSON.stringify(advice.map((item) => [item.message, item.advice])), /\\u00|\u202e/);
   });
 });
+
+describe('advice on the context', () => {
+  const adviceOf = (changed: Partial<ModelFacts>): string | undefined =>
+    adviseOn(servingOf('gemma3', changed, { trainedContextTokens: 4097 })).find(
+      ({ id }) => id === 'context-below-trained',
+    )?.advice;
+
+  it("names the engine's argument", () => {
+    const contextArgument = '--context N';
+    assert.equal(
+      adviceOf({ contextArgument, slots: 0 }),
+      'Start the engine with more context (--context N).',
+    );
+    assert.equal(
+      adviceOf({ contextArgument, slots: 2 }),
+      'Start the engine with more context (--context N), or with fewer slots to share it.',
+    );
+  });
+
+  it('names none where none is known', () => {
+    assert.equal(adviceOf({ slots: 1 }), 'Start the engine with more context.');
+  });
+});

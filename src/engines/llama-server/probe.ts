@@ -60,6 +60,7 @@ export async function probeLlama(
     addedSuffix: { chat: addedSuffix, completion: addedSuffix },
     ignoredFields: llamaIgnoredFields,
     contextTokens: props.contextTokens,
+    contextArgument: '--ctx-size N',
     slots: props.slots,
     templateArgument: '--chat-template-file FILE',
     mediaMarker: props.mediaMarker,

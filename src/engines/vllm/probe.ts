@@ -43,6 +43,7 @@ export async function probeVllm(
     addedPrefix: { chat: [], completion: addedPrefix },
     addedSuffix: { chat: [], completion: addedSuffix },
     contextTokens,
+    contextArgument: '--max-model-len N',
     slots: 0,
     templateArgument: '--chat-template FILE',
     mediaMarker: '',

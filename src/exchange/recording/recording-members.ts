@@ -126,6 +126,7 @@ const modelFacts = object({
   reading: optional(reading),
   ignoredFields: optional(listOf(ignoredField)),
   contextTokens: wholeNumber,
+  contextArgument: optional(text),
   slots: wholeNumber,
   cacheBlockTokens: optional(wholeNumber),
   saltsCache: optional(flag),
