@@ -59,6 +59,19 @@ describe('best ancestor', () => {
     assert.equal(conversations.store.count, 1);
   });
 
+  it('takes a history that was cut at its front for another conversation, named or not', async () => {
+    for (const key of [undefined, 'one']) {
+      const conversations = new Conversations();
+      const named = key === undefined ? {} : { key };
+      const visits = [
+        await conversations.chat({ messages: second }, named),
+        await conversations.chat({ messages: [system, ...third.slice(3)] }, named),
+      ];
+      assert.deepEqual(accusations(visits), []);
+      assert.equal(ancestorOf(visits[1]!), undefined);
+    }
+  });
+
   it('takes an edited and re-sent last message for a branch, and goes on from either', async () => {
     const conversations = new Conversations();
     const edited = [...second.slice(0, 3), user('And times 4?')];
