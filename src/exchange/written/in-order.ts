@@ -1,18 +1,20 @@
 /**
- * The short way for what most conversations are: what the messages say stands in the prompt as it was sent, one behind
- * another, and so do their calls. Reasoning alone may be missing. Where anything else is otherwise, nothing is said, and the
- * long way tells what it is.
+ * The short way for what most conversations are: what the messages say stands in the prompt as it was sent, or as this
+ * template was seen to write it, one behind another, and so do their calls. A longer text that does not is judged by what is
+ * between its neighbours. Where anything else is otherwise, nothing is said, and the long way tells what it is.
  */
-import { AwaitedReasoning } from './awaited-reasoning.ts';
+import { AwaitedTexts } from './awaited-texts.ts';
 import { CallWays } from './call-ways.ts';
 import type { SeenWriting } from './form-writing.ts';
 import type { CallGap } from './lost-calls.ts';
 import type { LostText } from './lost-texts.ts';
 import { OpenGaps } from './open-gaps.ts';
 import { PlainMessage } from './plain-message.ts';
-import { callsOf } from './prompt-parts.ts';
+import { callsOf, partsOfMessage, standingIn, type Standing, type TextPart } from './prompt-parts.ts';
+import { wholePlace } from './text-between.ts';
+import { isLeading } from './placed-texts.ts';
 import { placeOf, standsAt, trimmed } from './text-place.ts';
-import { leastAnchor } from './text-ranges.ts';
+import { leastAnchor, Places } from './text-ranges.ts';
 import type { ChatMessage, Json } from '../request/request.ts';
 import { instructs } from '../request/system-text.ts';
 import type { Found } from './written-forms.ts';
@@ -22,7 +24,7 @@ export interface InOrder {
   readonly ranges: readonly Found[];
   /** Where calls stand, in order, with those that were not met as they were sent. */
   readonly gaps: readonly CallGap[];
-  /** Reasoning that is not there, or not all of it. */
+  /** Those that are not there, or not all of them. */
   readonly texts: readonly LostText[];
 }
 
@@ -49,20 +51,24 @@ const mostFar = 4;
 /** In the place of a way: such reasoning is not there. */
 const gone = -1;
 
+/** Beyond so many texts that are not there one behind another, too little is known of the order. */
+const mostAwaited = 8;
+
 const none: readonly never[] = [];
 
 class Reading implements InOrder {
+  texts: readonly LostText[] = none;
   readonly #messages: readonly ChatMessage[];
   readonly #rendered: string;
   readonly #plain = new PlainMessage();
-  /** Where the longer texts start and end, by turns; without tools or calls those of one message only. */
-  readonly #bounds: number[] = [];
-  #boundCount = 0;
-  #keepsBounds: boolean;
+  /** Of the longer texts; without tools or calls of those of one message only. */
+  readonly #places = new Places();
+  #keepsPlaces: boolean;
   /** By role, or by the sort of reasoning: how far behind what was before it such a text was found. */
   readonly #ways = new Map<string, number>();
-  readonly #lastQuestion: number;
-  readonly #reasoning: AwaitedReasoning;
+  readonly #standing: Standing;
+  readonly #seen: SeenWriting;
+  readonly #awaited: AwaitedTexts;
   readonly #gaps: OpenGaps;
   readonly #callWays: CallWays;
   /** Behind what was found last. */
@@ -72,23 +78,25 @@ class Reading implements InOrder {
   /** Behind the last longer text of a turn. */
   #turnEnd = 0;
   #far = 0;
+  /** Of the message that is read: whether texts of it are awaited, and whether it has calls or a text that is there. */
+  #hasAwaited = false;
+  #hasMet = false;
+  /** True if a text was found only when the next one was. */
+  #hasLate = false;
 
   constructor(messages: readonly ChatMessage[], rendered: string, seen: SeenWriting, hasTools: boolean) {
     this.#messages = messages;
     this.#rendered = rendered;
-    this.#reasoning = new AwaitedReasoning(rendered, seen);
-    this.#keepsBounds = hasTools;
+    this.#seen = seen;
+    this.#awaited = new AwaitedTexts(rendered, seen);
+    this.#keepsPlaces = hasTools;
     this.#gaps = new OpenGaps(messages, rendered);
     this.#callWays = new CallWays(rendered);
-    this.#lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
+    this.#standing = standingIn(messages);
   }
 
   get ranges(): readonly Found[] {
-    return this.#rangesOf(0, this.#boundCount);
-  }
-
-  get texts(): readonly LostText[] {
-    return this.#reasoning.lost;
+    return this.#places.from(0, this.#places.count);
   }
 
   get gaps(): readonly CallGap[] {
@@ -102,30 +110,47 @@ class Reading implements InOrder {
     if (message === undefined || !plain.read(message)) return false;
     const { content, calls } = plain;
     const before = this.#turnEnd;
-    if (!this.#keepsBounds) this.#boundCount = 0;
-    const firstOwn = this.#boundCount;
+    if (!this.#keepsPlaces) this.#places.clear();
+    const firstOwn = this.#places.count;
+    this.#hasAwaited = false;
+    this.#hasMet = calls.length > 0;
     if (plain.reasoning !== '' && !this.#readReasoning(message, index)) return false;
     if (typeof content === 'string') {
-      if (content !== '' && !this.#readText(message, content)) return false;
+      if (content !== '' && !this.#readText(message, index, content)) return false;
     } else {
       for (const { text } of content) {
-        if (!this.#readText(message, text as string) || this.#isCode(text as string)) return false;
+        if (!this.#readText(message, index, text as string) || this.#isCode(text as string)) return false;
       }
     }
+    this.#noteMet(index);
     if (calls.length > 0) {
-      const others = this.#meets(calls) ? none : callsOf(message);
-      const lastOwn = this.#boundCount;
-      this.#keepsBounds = true;
-      this.#gaps.open(index, before, () => this.#rangesOf(firstOwn, lastOwn), others);
+      const isMet = this.#meets(calls);
+      // They might stand inside of a text that is not found yet.
+      if (!isMet && !this.#awaited.isReasoningAlone) return false;
+      const lastOwn = this.#places.count;
+      this.#keepsPlaces = true;
+      const unmet = isMet ? none : callsOf(message);
+      this.#gaps.open(index, before, () => this.#places.from(firstOwn, lastOwn), unmet);
     }
     return true;
   }
 
-  end(): boolean {
-    return this.#reasoning.settle(this.#rendered.length);
+  /** A message whose texts are awaited is not gone if another of its parts is there. */
+  #noteMet(index: number): void {
+    if (this.#hasAwaited && this.#hasMet) this.#awaited.noteOther(index);
   }
 
-  #readText(message: ChatMessage, text: string): boolean {
+  end(): boolean {
+    if (!this.#settle(this.#rendered.length)) return false;
+    // Where calls stand was not known while texts before them were awaited.
+    if (this.#hasLate && this.#gaps.hasUnmet) return false;
+    const lost = this.#awaited.lost();
+    if (lost === undefined) return false;
+    this.texts = lost;
+    return true;
+  }
+
+  #readText(message: ChatMessage, index: number, text: string): boolean {
     const needle = trimmed(text);
     if (needle === '') return true;
     const { role } = message;
@@ -133,51 +158,90 @@ class Reading implements InOrder {
     const way = this.#ways.get(role);
     let start = this.#at + (way ?? 0);
     if (way === undefined || !standsAt(rendered, needle, start)) {
-      // Reasoning that is looked for later may hold a short text by chance.
-      if (needle.length < leastAnchor && this.#reasoning.isAny) return false;
+      // What is looked for later may hold a short text by chance.
+      if (needle.length < leastAnchor && this.#awaited.count > 0) return false;
       start = this.#near(needle);
-      if (start < 0 && needle.length >= leastAnchor && this.#far < mostFar) {
-        this.#far += 1;
-        start = placeOf(rendered, needle, this.#at);
-      }
-      if (start < 0) return false;
+      if (start < 0) return this.#readOtherwise(message, index, text, needle);
       this.#ways.set(role, start - this.#at);
     }
-    const end = start + needle.length;
-    if (needle.length >= leastAnchor) {
-      if (this.#reasoning.isAny && !this.#reasoning.settle(start)) return false;
-      this.#note(start, end, instructs(message) ? undefined : needle);
+    return this.#meet(message, index, start, needle);
+  }
+
+  /** What does not stand near as it was sent. */
+  #readOtherwise(message: ChatMessage, index: number, text: string, needle: string): boolean {
+    if (needle.length < leastAnchor) return false;
+    const part = this.#partOf(message, index, text);
+    if (part === undefined) return false;
+    const near = this.#rendered.slice(this.#at, this.#at + this.#reachOf(needle));
+    const whole = wholePlace(part, near, this.#seen);
+    if (whole !== undefined) {
+      const written = near.slice(whole.start, whole.end);
+      return this.#meet(message, index, this.#at + whole.start, written);
+    }
+    if (this.#far < mostFar) {
+      this.#far += 1;
+      const start = placeOf(this.#rendered, needle, this.#at);
+      if (start >= 0) return this.#meet(message, index, start, needle);
+    }
+    this.#await(part, index, message.role);
+    return this.#awaited.count <= mostAwaited || this.#awaited.isReasoningAlone;
+  }
+
+  /** Undefined where not all of the text is meant for the model. */
+  #partOf(message: ChatMessage, index: number, text: string): TextPart | undefined {
+    const { texts } = partsOfMessage(message, index, this.#standing);
+    return texts.find((part) => part.member === 'content' && part.text === text);
+  }
+
+  #await(part: TextPart, message: number, role: string): void {
+    this.#hasAwaited = true;
+    this.#awaited.add({ part, message, role, start: this.#textEnd });
+  }
+
+  #meet(message: ChatMessage, index: number, start: number, written: string): boolean {
+    const end = start + written.length;
+    if (written.length >= leastAnchor) {
+      if (this.#awaited.count > 0 && !this.#settle(start)) return false;
+      this.#note(start, end, index, instructs(message) ? undefined : written);
     }
     this.#at = end;
     this.#textEnd = end;
+    this.#hasMet = true;
+    return true;
+  }
+
+  /** False where it can not be told what became of the texts before that place. */
+  #settle(end: number): boolean {
+    const late = this.#awaited.settle(end);
+    if (late === undefined) return false;
+    this.#hasLate ||= late.length > 0;
+    for (const { awaited, place } of late) {
+      if (place.end - place.start < leastAnchor) continue;
+      const { message, part } = awaited;
+      this.#note(place.start, place.end, message, isLeading(part) ? undefined : part.text);
+    }
     return true;
   }
 
   #near(needle: string): number {
     const from = this.#at;
-    const way = placeOf(this.#rendered.slice(from, from + reach + needle.length), needle);
+    const way = placeOf(this.#rendered.slice(from, from + this.#reachOf(needle)), needle);
     return way < 0 ? -1 : from + way;
+  }
+
+  #reachOf(needle: string): number {
+    return reach + needle.length + this.#awaited.slack;
   }
 
   /**
    * A longer text: a short one must not hide the name of a tool, nor end where calls stand.
    * @param ofTurn the text, where it is none of instructions
    */
-  #note(start: number, end: number, ofTurn: string | undefined): void {
-    this.#bounds[this.#boundCount] = start;
-    this.#bounds[this.#boundCount + 1] = end;
-    this.#boundCount += 2;
+  #note(start: number, end: number, message: number, ofTurn: string | undefined): void {
+    this.#places.add(start, end);
     if (ofTurn === undefined) return;
-    this.#gaps.close(start, ofTurn);
-    this.#turnEnd = end;
-  }
-
-  #rangesOf(first: number, last: number): readonly Found[] {
-    const bounds = this.#bounds;
-    return Array.from({ length: (last - first) / 2 }, (_, index) => ({
-      start: bounds[first + index * 2] ?? 0,
-      end: bounds[first + index * 2 + 1] ?? 0,
-    }));
+    this.#gaps.close(start, ofTurn, message);
+    this.#turnEnd = Math.max(this.#turnEnd, end);
   }
 
   /** Inside of quotes, as in a written list of parts; white space at the text's beginning is there, too. */
@@ -189,10 +253,10 @@ class Reading implements InOrder {
   }
 
   #readReasoning({ role, path }: ChatMessage, message: number): boolean {
-    const { reasoning: text, reasoningMember: member, content, calls } = this.#plain;
+    const { reasoning: text, reasoningMember: member } = this.#plain;
     const needle = trimmed(text);
     if (needle === '') return true;
-    const sort = message < this.#lastQuestion ? 'reasoning' : 'loop-reasoning';
+    const sort = message < this.#standing.lastQuestion ? 'reasoning' : 'loop-reasoning';
     const way = this.#ways.get(sort);
     if (way !== gone) {
       let start = this.#at + (way ?? 0);
@@ -200,7 +264,8 @@ class Reading implements InOrder {
       this.#ways.set(sort, start < 0 ? gone : start - this.#at);
       if (start >= 0) {
         const end = start + needle.length;
-        if (needle.length >= leastAnchor) this.#note(start, end, needle);
+        if (needle.length >= leastAnchor) this.#note(start, end, message, needle);
+        this.#hasMet = true;
         this.#at = end;
         this.#textEnd = end;
         return true;
@@ -208,13 +273,8 @@ class Reading implements InOrder {
     }
     // A short one may stand anywhere.
     if (needle.length < leastAnchor) return false;
-    this.#reasoning.add({
-      part: { sort, text, path: [...path, member], member, listed: false },
-      message,
-      role,
-      alone: typeof content === 'string' && content.trim() === '' && calls.length === 0,
-      start: this.#textEnd,
-    });
+    const part: TextPart = { sort, text, path: [...path, member], member, listed: false };
+    this.#await(part, message, role);
     return true;
   }
 

@@ -21,20 +21,29 @@ export function lostTexts(messages: readonly MessageParts[], texts: readonly Pla
   const kept = new Uint8Array(messages.length);
   const lost: LostText[] = [];
   for (const { state, message } of texts) if (state !== 'lost') kept[message] = 1;
-  for (const { part, message, state, missing } of texts) {
+  for (const one of texts) {
+    const { message, state } = one;
     if (state !== 'lost' && state !== 'cut') continue;
-    const { path, member } = part;
-    const sort = isReasoning(part, missing) ? 'reasoning' : part.sort;
     const alone = kept[message] === 0 && messages[message]?.calls.length === 0;
-    const role = messages[message]?.role ?? '';
-    const one = { sort, message, path, member, role, alone };
-    lost.push(state === 'cut' ? { ...one, missing: runsOf(part, missing) } : one);
+    lost.push(lostText(one, messages[message]?.role ?? '', alone));
   }
   return lost;
 }
 
+/** @param one whose state is `lost` or `cut` */
+export function lostText(
+  { part, message, state, missing }: PlacedText,
+  role: string,
+  alone: boolean,
+): LostText {
+  const { path, member } = part;
+  const sort = isReasoning(part, missing) ? 'reasoning' : part.sort;
+  const one = { sort, message, path, member, role, alone };
+  return state === 'cut' ? { ...one, missing: runsOf(part, missing) } : one;
+}
+
 /** In the text as it was sent. */
-export function runsOf({ text, skipped = 0 }: TextPart, missing: readonly Found[]): readonly Found[] {
+function runsOf({ text, skipped = 0 }: TextPart, missing: readonly Found[]): readonly Found[] {
   const shift = skipped + text.length - text.trimStart().length;
   return missing.map(({ start, end }) => ({ start: start + shift, end: end + shift }));
 }

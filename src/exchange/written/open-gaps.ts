@@ -28,6 +28,11 @@ export class OpenGaps {
     this.#rendered = rendered;
   }
 
+  /** True if there are calls that were not met as they were sent. */
+  get hasUnmet(): boolean {
+    return this.#gaps.some(({ calls }) => calls.length > 0);
+  }
+
   /**
    * @param message index of the message
    * @param start behind the last longer text of a message before
@@ -54,10 +59,11 @@ export class OpenGaps {
     gap.own = own;
   }
 
-  /** By a longer text of a later message, unless a call may say the same. */
-  close(at: number, text: string): void {
+  /** By a longer text of a later message, unless a call may say the same. @param message index of the text's */
+  close(at: number, text: string, message: number): void {
     if (this.#open.length === 0) return;
     this.#open = this.#open.filter((gap) => {
+      if (gap.message >= message) return true;
       const isCovered = gap.calls.length > 0 && standsInCalls(text, gap.calls);
       if (isCovered) gap.covered.push(text);
       else gap.end = Math.max(gap.start, at);

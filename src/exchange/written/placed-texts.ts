@@ -4,11 +4,18 @@
  */
 import type { SeenWriting } from './form-writing.ts';
 import { isReasoning, type MessageParts, type TextPart } from './prompt-parts.ts';
-import { mostRead, readsOfMissing, stateBetween, writingsOf } from './text-between.ts';
-import { holdsSamples, type TextState } from './text-pieces.ts';
+import {
+  mostRead,
+  readsOfMissing,
+  stateAnywhere,
+  stateBetween,
+  wholePlace,
+  writingsOf,
+} from './text-between.ts';
+import type { TextState } from './text-pieces.ts';
 import { placeOf } from './text-place.ts';
 import { isAnchor, leastAnchor, outside } from './text-ranges.ts';
-import { findWritten, writtenForms, type Found } from './written-forms.ts';
+import { findWritten, type Found } from './written-forms.ts';
 
 export interface PlacedText extends TextState {
   readonly part: TextPart;
@@ -110,6 +117,12 @@ class Placing {
       const near = this.#rendered.slice(from, from + most);
       let at = placeOf(near, needle);
       if (at < 0) {
+        const written = wholePlace(part, near, this.#seen);
+        if (written !== undefined) {
+          const found = { start: from + written.start, end: from + written.end };
+          from = found.end;
+          return found;
+        }
         // The end of a text that was changed, or cut at its beginning, shows where the next one is to be expected.
         const end = needle.slice(-leastAnchor * 4);
         const tail = near.indexOf(end);
@@ -145,12 +158,9 @@ class Placing {
   /** Not for reasoning: where that stands is known, if it is kept. */
   #everywhere(part: TextPart): TextState {
     if (this.#isSpent(this.#rendered.length)) return { state: 'unknown', missing: [] };
-    const writings = writingsOf(part, this.#seen);
-    const place = findWritten(part.text, this.#rendered, writings);
-    if (place !== undefined) return { state: 'kept', place, missing: [] };
-    this.#work += this.#rendered.length * readsOfMissing;
-    const forms = [...writings.flatMap((form) => form.write(part.text)), ...writtenForms(part.text)];
-    return { state: forms.some((form) => holdsSamples(form, this.#rendered)) ? 'kept' : 'lost', missing: [] };
+    const state = stateAnywhere(part, this.#rendered, this.#seen);
+    if (state.place === undefined) this.#work += this.#rendered.length * readsOfMissing;
+    return state;
   }
 
   #isSpent(next: number): boolean {
@@ -159,7 +169,7 @@ class Placing {
 }
 
 /** Instructions may stand anywhere: some templates move them into the last question's turn. */
-function isLeading({ sort }: TextPart): boolean {
+export function isLeading({ sort }: TextPart): boolean {
   return sort === 'instructions' || sort === 'later-instructions';
 }
 

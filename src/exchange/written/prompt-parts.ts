@@ -59,21 +59,41 @@ export interface MessageParts {
   readonly calls: readonly CallPart[];
 }
 
+/** Where in the conversation a message stands decides what its texts are to it. */
+export interface Standing {
+  /** Index of the last question; -1 if there is none. */
+  readonly lastQuestion: number;
+  /** Of the first instructions. */
+  readonly firstInstructions: number;
+}
+
+export function standingIn(messages: readonly ChatMessage[]): Standing {
+  return {
+    lastQuestion: messages.findLastIndex(({ role }) => role === 'user'),
+    firstInstructions: messages.findIndex(instructs),
+  };
+}
+
 /** The parts of each message, in the order of the messages; a message without any has empty lists. */
 export function promptParts({ messages }: ChatRequest): readonly MessageParts[] {
-  const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
-  const firstInstructions = messages.findIndex(instructs);
-  return messages.map((message, index) => {
-    const calls = callsOf(message);
-    const reasoning: TextSort = index < lastQuestion ? 'reasoning' : 'loop-reasoning';
-    const own = ownSort(message, index > firstInstructions, calls.length > 0);
-    const texts: TextPart[] = [];
-    addReasoning(texts, message, reasoning);
-    addContent(texts, message, own, reasoning);
-    addUnread(texts, message);
-    if (instructs(message)) leaveOutAttribution(texts);
-    return { role: message.role, path: message.path, texts: withoutBlank(texts), calls };
-  });
+  const standing = standingIn(messages);
+  return messages.map((message, index) => partsOfMessage(message, index, standing));
+}
+
+export function partsOfMessage(
+  message: ChatMessage,
+  index: number,
+  { lastQuestion, firstInstructions }: Standing,
+): MessageParts {
+  const calls = callsOf(message);
+  const reasoning: TextSort = index < lastQuestion ? 'reasoning' : 'loop-reasoning';
+  const own = ownSort(message, index > firstInstructions, calls.length > 0);
+  const texts: TextPart[] = [];
+  addReasoning(texts, message, reasoning);
+  addContent(texts, message, own, reasoning);
+  addUnread(texts, message);
+  if (instructs(message)) leaveOutAttribution(texts);
+  return { role: message.role, path: message.path, texts: withoutBlank(texts), calls };
 }
 
 function withoutBlank(texts: readonly TextPart[]): readonly TextPart[] {

@@ -5,6 +5,7 @@ import type { FormWriting, SeenWriting } from './form-writing.ts';
 import { holdsJson } from './json-style.ts';
 import { isReasoning, jsonTexts, type TextPart, type TextSort } from './prompt-parts.ts';
 import {
+  holdsSamples,
   holdsWord,
   inPieces,
   isClearlyGone,
@@ -12,8 +13,9 @@ import {
   withoutReasoning,
   type TextState,
 } from './text-pieces.ts';
+import { placeOf } from './text-place.ts';
 import { leastAnchor } from './text-ranges.ts';
-import { findWritten, type Found } from './written-forms.ts';
+import { findWritten, writtenForms, type Found } from './written-forms.ts';
 
 /** Looking for what is missing reads so many times the prompt at most, and a short one a little more often. */
 const mostReads = 16;
@@ -47,6 +49,30 @@ export function stateBetween(
   if ((isShort && holdsWord(given, gap)) || holdsValues(part, gap, seen))
     return { state: 'kept', missing: [] };
   return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings);
+}
+
+/** Where a text stands, with all that it says, in a form in which this template was seen to write texts of that sort. */
+export function wholePlace(part: TextPart, where: string, seen: SeenWriting): Found | undefined {
+  const writings = writingsOf(part, seen);
+  for (const { changesSpace, write } of writings) {
+    if (changesSpace) continue;
+    for (const written of write(part.text)) {
+      const start = written.length < leastAnchor ? -1 : placeOf(where, written);
+      if (start < 0) continue;
+      const isWhole = leftOutOf(part.text, written, writings) === undefined;
+      return isWhole ? { start, end: start + written.length } : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The same anywhere in a prompt, where it was looked for between the texts around it. */
+export function stateAnywhere(part: TextPart, rendered: string, seen: SeenWriting): TextState {
+  const writings = writingsOf(part, seen);
+  const place = findWritten(part.text, rendered, writings);
+  if (place !== undefined) return { state: 'kept', place, missing: [] };
+  const forms = [...writings.flatMap((form) => form.write(part.text)), ...writtenForms(part.text)];
+  return { state: forms.some((form) => holdsSamples(form, rendered)) ? 'kept' : 'lost', missing: [] };
 }
 
 /** The forms in which this template was seen to write texts of that sort. */

@@ -34,3 +34,29 @@ export function overlapping<Range extends Found>(ranges: readonly Range[]): read
   }
   return groups;
 }
+
+/** Places of texts in the order in which they were found, of which there may be very many, and most are never asked for. */
+export class Places {
+  /** Starts and ends by turns. */
+  readonly #bounds: number[] = [];
+  count = 0;
+
+  add(start: number, end: number): void {
+    this.#bounds[this.count * 2] = start;
+    this.#bounds[this.count * 2 + 1] = end;
+    this.count += 1;
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** In the order of the prompt. @param end the number of the first that is not wanted */
+  from(first: number, end: number): readonly Found[] {
+    const found = Array.from({ length: end - first }, (_, index) => ({
+      start: this.#bounds[(first + index) * 2] ?? 0,
+      end: this.#bounds[(first + index) * 2 + 1] ?? 0,
+    }));
+    return found.sort((one, other) => one.start - other.start);
+  }
+}

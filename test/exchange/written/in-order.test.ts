@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readRequest } from '../../../src/exchange/request/request-reader.ts';
+import type { TemplateReading } from '../../../src/exchange/model-facts.ts';
 import type { ChatMessage, ChatRequest, JsonObject } from '../../../src/exchange/request/request.ts';
-import { unseen } from '../../../src/exchange/written/form-writing.ts';
+import { seenWriting, unseen } from '../../../src/exchange/written/form-writing.ts';
 import { readInOrder } from '../../../src/exchange/written/in-order.ts';
 import { findEverywhere, lostParts } from '../../../src/exchange/written/lost-parts.ts';
 import { buildRequest } from '../../support/exchange-builder.ts';
@@ -43,14 +44,13 @@ describe('the short way', () => {
   });
 
   const declined: readonly [string, readonly ChatMessage[], string][] = [
-    ['a text that is not there', [user(long), answer(other)], turn('user', long)],
+    ['a short text that is not there', [user(long), answer('Ok.')], turn('user', long)],
     [
       'a text before the one that it follows',
       [user(long), answer(other)],
       turn('a', other) + turn('u', long),
     ],
     ['one text for two that are the same', [user(long), user(long)], turn('user', long)],
-    ['a text that was escaped', [user('"Quoted" and more.')], turn('user', '\\"Quoted\\" and more.')],
     ['a short text that stands far away', [user('Hi')], `${'x'.repeat(10_000)}Hi`],
     [
       'a list of parts that stands there as code',
@@ -84,6 +84,52 @@ describe('the short way', () => {
     });
   }
 
+  it('tells a longer text that is not there, and what of its message is', () => {
+    const call = { type: 'function', function: { name: 'read', arguments: '{"path":"one"}' } };
+    const calling = message({ role: 'assistant', content: other, tool_calls: [call] });
+    const written = '<tool_call>{"name": "read", "arguments": {"path": "one"}}</tool_call>';
+    const lostIn = (messages: readonly ChatMessage[], rendered: string): unknown =>
+      readInOrder(messages, rendered, unseen, true)?.texts.map(({ message: index, sort, alone, missing }) => [
+        ...[index, sort, alone],
+        ...(missing ?? []),
+      ]);
+    const next = 'And what of tomorrow?';
+    const behind = turn('user', next);
+    assert.deepEqual(lostIn([user(long), answer(other)], turn('user', long)), [[1, 'answer', true]]);
+    assert.deepEqual(lostIn([user(long), answer(other), user(next)], turn('user', long) + behind), [
+      [1, 'answer', true],
+    ]);
+    assert.deepEqual(
+      lostIn([user(long), calling, user(next)], turn('user', long) + turn('assistant', written) + behind),
+      [[1, 'text-beside-calls', false]],
+    );
+    const paragraph = `${other} `.repeat(20);
+    const half = turn('assistant', paragraph.slice(0, 300));
+    assert.deepEqual(
+      lostIn([user(long), answer(paragraph), user(next)], turn('user', long) + half + behind),
+      [[1, 'answer', false, { start: 300, end: paragraph.trim().length }]],
+    );
+  });
+
+  it('finds what was escaped, in the form of a template or in any other', () => {
+    const quoted = 'She said "no" and left.';
+    const rendered =
+      turn('user', long) + turn('assistant', quoted.replaceAll('"', '\\"')) + turn('user', other);
+    const messages = [user(long), answer(quoted), user(other)];
+    const characters = [{ given: '"', written: String.raw`\"` }];
+    for (const seen of [
+      unseen,
+      seenWriting({ forms: [{ places: ['answer'], characters, trims: 'both' }] }),
+    ]) {
+      const read = readInOrder(messages, rendered, seen, true);
+      assert.deepEqual(read?.texts, []);
+      assert.deepEqual(
+        read.ranges.map(({ start, end }) => rendered.slice(start, end)),
+        [long, quoted.replaceAll('"', '\\"'), other],
+      );
+    }
+  });
+
   it('looks for a call that says something else', () => {
     const call = { type: 'function', function: { name: 'read', arguments: '{"path":"one","limit":1}' } };
     const messages = [user(long), message({ role: 'assistant', content: other, tool_calls: [call] })];
@@ -116,7 +162,7 @@ describe('the short way', () => {
     assert.equal(lostIn(''), 1);
   });
 
-  it('is not taken where one of the texts is gone', () => {
+  it('tells which of the texts is gone', () => {
     const text = fc.stringMatching(/^[a-z]{12,30}$/);
     fc.assert(
       fc.property(fc.uniqueArray(text, { minLength: 1, maxLength: 12 }), fc.nat(), (texts, pick) => {
@@ -124,7 +170,15 @@ describe('the short way', () => {
         const gone = pick % texts.length;
         const turns = texts.map((one) => turn('user', one));
         assert.deepEqual(found(messages, turns.join('')), texts);
-        assert.equal(readInOrder(messages, turns.toSpliced(gone, 1).join(''), unseen, true), undefined);
+        const read = readInOrder(messages, turns.toSpliced(gone, 1).join(''), unseen, true);
+        // A text may be a part of another.
+        if (read === undefined)
+          assert.ok(texts.toSpliced(gone, 1).some((one) => one.includes(texts[gone] ?? '')));
+        else
+          assert.deepEqual(
+            read.texts.map(({ message: index }) => index),
+            [gone],
+          );
       }),
     );
   });
@@ -152,8 +206,12 @@ interface Template {
   /** The call, by number, whose path is cut in half, or is left out with its key. */
   readonly cut: { readonly call: number; readonly to: 'half' | 'nothing' } | undefined;
   readonly listed: boolean;
+  /** How results are written: as they are, or as a string of JSON. */
+  readonly results: 'as-sent' | 'escaped';
   /** Pieces of the rendering that are left out, by number. */
   readonly lost: readonly number[];
+  /** Those that are written in another way. */
+  readonly changed: readonly (readonly [number, 'half' | 'escaped' | 'spaced'])[];
 }
 
 const words = fc.constantFrom(
@@ -198,7 +256,11 @@ const template: fc.Arbitrary<Template> = fc.record({
     nil: undefined,
   }),
   listed: fc.boolean(),
-  lost: fc.array(fc.nat(40), { maxLength: 1 }),
+  results: fc.constantFrom('as-sent', 'escaped'),
+  lost: fc.array(fc.nat(40), { maxLength: 3 }),
+  changed: fc.array(fc.tuple(fc.nat(40), fc.constantFrom('half', 'escaped', 'spaced')), {
+    maxLength: 2,
+  }),
 });
 
 /**
@@ -245,14 +307,49 @@ function conversation(given: readonly Turn[], by: Template): { request: ChatRequ
     );
     for (const content of results) {
       messages.push({ role: 'tool', tool_call_id: 'call_1', content });
-      pieces.push('<|im_start|>tool\n', content.trim(), '<|im_end|>\n');
+      pieces.push(
+        '<|im_start|>tool\n',
+        by.results === 'escaped' ? inside(content) : content.trim(),
+        '<|im_end|>\n',
+      );
     }
   }
   const body = { messages, tools };
   const reading = readRequest(Buffer.from(JSON.stringify(body)), 'chat');
   assert.equal(reading.readable, true);
   const request = reading.request as ChatRequest;
-  return { request, rendered: pieces.filter((_, index) => !by.lost.includes(index)).join('') };
+  const changes = new Map(by.changed);
+  const changed = pieces.map((piece, index) => changedPiece(piece, changes.get(index)));
+  return { request, rendered: changed.filter((_, index) => !by.lost.includes(index)).join('') };
+}
+
+function inside(text: string): string {
+  return JSON.stringify(text.trim()).slice(1, -1);
+}
+
+function changedPiece(piece: string, to: 'half' | 'escaped' | 'spaced' | undefined): string {
+  switch (to) {
+    case 'half':
+      return piece.slice(0, piece.length / 2);
+    case 'escaped':
+      return inside(piece);
+    case 'spaced':
+      // Inside of what calls say, the short way takes no heed of white space.
+      return /^(?:<tool_call>|<function=|\[)/.test(piece) ? piece : piece.replaceAll(/\s+/g, '\n\n');
+    case undefined:
+      return piece;
+  }
+}
+
+/** What would have been learnt of a template that writes results so. */
+function readingOf({ results }: Template): Pick<TemplateReading, 'forms' | 'json'> | undefined {
+  if (results === 'as-sent') return undefined;
+  const characters = [
+    { given: '"', written: String.raw`\"` },
+    { given: '\n', written: String.raw`\n` },
+    { given: '\\', written: String.raw`\\` },
+  ];
+  return { forms: [{ places: ['tool-result'], characters, trims: 'both' }] };
 }
 
 function cutCall(call: GivenCall, cut: Template['cut'], number: number): GivenCall {
@@ -293,11 +390,13 @@ describe('the short way beside the long one', () => {
     fc.assert(
       fc.property(turns, template, (all, by) => {
         const { request, rendered } = conversation(all, by);
-        if (readInOrder(request.messages, rendered, unseen, true) === undefined) return;
+        const reading = readingOf(by);
+        const seen = seenWriting(reading);
+        if (readInOrder(request.messages, rendered, seen, true) === undefined) return;
         taken += 1;
         assert.deepEqual(
-          lostParts({ ...request }, rendered),
-          findEverywhere(request, rendered, unseen),
+          lostParts({ ...request }, rendered, reading),
+          findEverywhere(request, rendered, seen),
           `${JSON.stringify(request.json)}\n${rendered}`,
         );
       }),
@@ -324,6 +423,8 @@ describe('the short way beside the long one', () => {
           cut: undefined,
           listed: true,
           lost: [],
+          results: 'as-sent',
+          changed: [],
         });
         const read = readInOrder(request.messages, rendered, unseen, true);
         assert.deepEqual(
