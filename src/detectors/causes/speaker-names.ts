@@ -20,7 +20,13 @@ export function unwrittenNames(
   rendered: string,
 ): readonly JsonPath[] {
   if (dialect !== 'openai' || reading?.writesNames === true) return [];
-  const named = messages.flatMap(namedIn);
+  const named: Named[] = [];
+  for (const message of messages) {
+    // Most name nobody, and there may be very many.
+    if (message.value['name'] === undefined) continue;
+    const one = namedIn(message);
+    if (one !== undefined) named.push(one);
+  }
   if (named.length < 2) return [];
   // Where nothing was learnt, a name that the prompt holds anywhere may be the template's doing.
   const isWritten = ({ name }: Named): boolean =>
@@ -31,9 +37,10 @@ export function unwrittenNames(
     .flatMap(([, speakers]) => speakers.map(({ path }) => path));
 }
 
-/** [] where no one is named, or by the text itself; the name beside a tool's result is the tool's. */
-function namedIn({ role, value, path }: ChatMessage): Named[] {
+/** Undefined where no one is named, or by the text itself; the name beside a tool's result is the tool's. */
+function namedIn({ role, value, path }: ChatMessage): Named | undefined {
   const { name, content } = value;
-  if (typeof name !== 'string' || name.trim() === '' || role === 'tool' || role === 'function') return [];
-  return contentText(content).includes(name) ? [] : [{ role, name, path: [...path, 'name'] }];
+  if (typeof name !== 'string' || name.trim() === '' || role === 'tool' || role === 'function')
+    return undefined;
+  return contentText(content).includes(name) ? undefined : { role, name, path: [...path, 'name'] };
 }

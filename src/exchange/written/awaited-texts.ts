@@ -23,15 +23,19 @@ export interface LatePlace {
 
 interface Unmet extends PlacedText {
   readonly role: string;
+  /** True if its message has calls, or a text that is there. */
+  hasOther: boolean;
+}
+
+interface Waiting extends Awaited {
+  hasOther: boolean;
 }
 
 export class AwaitedTexts {
   readonly #rendered: string;
   readonly #seen: SeenWriting;
   readonly #unmet: Unmet[] = [];
-  /** Messages that have calls, or a text that is there. */
-  readonly #others = new Set<number>();
-  #awaited: Awaited[] = [];
+  #awaited: Waiting[] = [];
   #reasoningAlone = true;
   #work = 0;
   #slack = 0;
@@ -56,7 +60,8 @@ export class AwaitedTexts {
   }
 
   add(awaited: Awaited): void {
-    this.#awaited.push(awaited);
+    const { part, message, role, start } = awaited;
+    this.#awaited.push({ part, message, role, start, hasOther: false });
     if (isReasoning(awaited.part.sort)) return;
     this.#reasoningAlone = false;
     this.#slack += awaited.part.text.length * 2;
@@ -64,7 +69,8 @@ export class AwaitedTexts {
 
   /** The message has calls, or another text that is there. */
   noteOther(message: number): void {
-    this.#others.add(message);
+    markLast(this.#unmet, message);
+    markLast(this.#awaited, message);
   }
 
   /**
@@ -74,6 +80,7 @@ export class AwaitedTexts {
   settle(end: number): readonly LatePlace[] | undefined {
     const places: LatePlace[] = [];
     let from = 0;
+    let last = -1;
     for (const awaited of this.#awaited) {
       const { part, message, role } = awaited;
       const start = Math.max(awaited.start, from);
@@ -88,8 +95,13 @@ export class AwaitedTexts {
         places.push({ awaited, place });
         from = place.end;
       }
-      if (state.state !== 'lost') this.#others.add(message);
-      if (state.state !== 'kept') this.#unmet.push({ part, message, role, ...state });
+      if (state.state !== 'lost') {
+        markLast(this.#unmet, message);
+        last = message;
+      }
+      if (state.state === 'kept') continue;
+      const hasOther = awaited.hasOther || last === message;
+      this.#unmet.push({ part, message, role, state: state.state, missing: state.missing, hasOther });
     }
     this.#awaited = [];
     this.#reasoningAlone = true;
@@ -103,7 +115,8 @@ export class AwaitedTexts {
     for (const one of this.#unmet) {
       if (one.state === 'lost' && !isReasoning(one.part.sort)) {
         if (this.#work + this.#rendered.length > mostRead(this.#rendered)) {
-          this.#others.add(one.message);
+          // What is not known of may be there.
+          for (const other of this.#unmet) if (other.message === one.message) other.hasOther = true;
           continue;
         }
         const { state } = stateAnywhere(one.part, this.#rendered, this.#seen);
@@ -112,6 +125,15 @@ export class AwaitedTexts {
       }
       gone.push(one);
     }
-    return gone.map((one) => lostText(one, one.role, !this.#others.has(one.message)));
+    return gone.map((one) => lostText(one, one.role, !one.hasOther));
+  }
+}
+
+/** Those of the message, which are the last. */
+function markLast(ones: readonly (Unmet | Waiting)[], message: number): void {
+  for (let index = ones.length - 1; index >= 0; index -= 1) {
+    const one = ones[index];
+    if (one?.message !== message) return;
+    one.hasOther = true;
   }
 }

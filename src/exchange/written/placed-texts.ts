@@ -34,6 +34,8 @@ export interface PlacedTexts {
 /** How far behind the text before it the scan looks for the next one, beyond its length. */
 const reach = 65_536;
 const shortReach = 4096;
+/** What ends a changed text stands so far behind its length at most: farther on, another text may end with the same. */
+const tailReach = 1024;
 /** Beyond so many texts that are not where they are looked for, the scan looks only near. */
 const mostMisses = 16;
 
@@ -125,7 +127,7 @@ class Placing {
         }
         // The end of a text that was changed, or cut at its beginning, shows where the next one is to be expected.
         const end = needle.slice(-leastAnchor * 4);
-        const tail = near.indexOf(end);
+        const tail = near.slice(0, needle.length * 2 + tailReach).indexOf(end);
         if (tail >= 0) {
           // The next text may say the same, and then it is that one's.
           if (needles[index + 1]?.includes(end) !== true) from += tail;
