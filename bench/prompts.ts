@@ -57,6 +57,7 @@ export const promptShapes: readonly PromptShape[] = [
   },
   { name: 'tool loop', make: (size) => toolLoop(size, (call) => JSON.stringify(call)) },
   { name: 'calls as tags', make: (size) => toolLoop(size, asTags) },
+  { name: 'without said', make: (size) => toolLoop(size, (call) => JSON.stringify(call), 'dropped') },
   { name: 'raw text', make: (size) => rawText(size) },
 ];
 
@@ -129,8 +130,15 @@ function asTags({ name, arguments: given }: Call): string {
   return `<function=${name}>\n${parameters.join('')}</function>`;
 }
 
-/** An agent at work: each answer thinks, which the template leaves out, and calls a tool, whose result follows. */
-function toolLoop(size: number, written: (call: Call) => string): ExchangeShape {
+/**
+ * An agent at work: each answer thinks, which the template leaves out, and calls a tool, whose result follows.
+ * @param beside what the template makes of a text beside calls; some leave it out
+ */
+function toolLoop(
+  size: number,
+  written: (call: Call) => string,
+  beside: 'kept' | 'dropped' = 'kept',
+): ExchangeShape {
   const random = seeded(5);
   const [question] = asked;
   const messages: JsonObject[] = [{ ...question }];
@@ -156,7 +164,7 @@ function toolLoop(size: number, written: (call: Call) => string): ExchangeShape 
       { role: 'tool', tool_call_id: id, content: result },
     );
     const text =
-      `<|im_start|>assistant\n${said}\n<tool_call>\n${written(call)}\n</tool_call><|im_end|>\n` +
+      `<|im_start|>assistant\n${beside === 'kept' ? `${said}\n` : ''}<tool_call>\n${written(call)}\n</tool_call><|im_end|>\n` +
       `<|im_start|>user\n<tool_response>\n${result}\n</tool_response><|im_end|>\n`;
     turns.push(text);
     length += text.length;

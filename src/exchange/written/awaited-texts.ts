@@ -112,17 +112,20 @@ export class AwaitedTexts {
   /** Those that are not there, or not all of it; undefined if one of them stands elsewhere. */
   lost(): readonly LostText[] | undefined {
     const gone: Unmet[] = [];
+    /** What is not known of may be there. */
+    let unknownOf = -1;
     for (const one of this.#unmet) {
       if (one.state === 'lost' && !isReasoning(one.part.sort)) {
         if (this.#work + this.#rendered.length > mostRead(this.#rendered)) {
-          // What is not known of may be there.
-          for (const other of this.#unmet) if (other.message === one.message) other.hasOther = true;
+          unknownOf = one.message;
+          markLast(gone, unknownOf);
           continue;
         }
         const { state } = stateAnywhere(one.part, this.#rendered, this.#seen);
         this.#work += this.#rendered.length * readsOfMissing;
         if (state !== 'lost' || isLeading(one.part)) return undefined;
       }
+      one.hasOther ||= one.message === unknownOf;
       gone.push(one);
     }
     return gone.map((one) => lostText(one, one.role, !one.hasOther));

@@ -28,6 +28,9 @@ export function mostRead(rendered: string): number {
   return mostReads * rendered.length + freeCharacters;
 }
 
+/** An answer that may hold its reasoning, of which what follows it may be there; a result's values may be. */
+const mayEndReasoning = /[<[]/;
+
 /** @param seen how this template writes what it is given */
 export function stateBetween(
   part: TextPart,
@@ -38,7 +41,8 @@ export function stateBetween(
   const gap = rendered.slice(start, end);
   const writings = writingsOf(part, seen);
   const given = part.text.trim();
-  if (isReasoning(part.sort) && isClearlyGone(given, gap, writings)) return { state: 'lost', missing: [] };
+  const isTold = isReasoning(part.sort) || (part.sort !== 'tool-result' && !mayEndReasoning.test(given));
+  if (isTold && isClearlyGone(given, gap, writings)) return { state: 'lost', missing: [] };
   const near = findWritten(part.text, gap, writings);
   if (near !== undefined) {
     const place = { start: near.start + start, end: near.end + start };

@@ -66,8 +66,8 @@ const mostShared = 256;
 const leastOwn = 28;
 
 /**
- * True for reasoning that begins with a run which no form writes otherwise, and of which a short gap holds nothing. Most that
- * is left out is told so.
+ * True for a text that begins with a run which no form writes otherwise, and of which a short gap holds nothing. Most that is
+ * left out is told so.
  */
 export function isClearlyGone(given: string, gap: string, writings: readonly FormWriting[]): boolean {
   if (given.length < leastOwn || gap.length > mostShared) return false;
@@ -125,10 +125,14 @@ const sampleLength = 48;
 export function holdsSamples(form: string, rendered: string): boolean {
   const step = Math.floor((form.length - sampleLength) / samples);
   if (step <= 0) return false;
-  const held = Array.from({ length: samples }, (_, index) =>
-    rendered.includes(form.slice(index * step, index * step + sampleLength)),
-  );
-  return held.filter(Boolean).length * 2 >= samples;
+  let held = 0;
+  for (let index = 0; index < samples; index += 1) {
+    if (rendered.includes(form.slice(index * step, index * step + sampleLength))) held += 1;
+    if (held * 2 >= samples) return true;
+    const left = samples - index - 1;
+    if ((held + left) * 2 < samples) return false;
+  }
+  return false;
 }
 
 function isWhole(runs: readonly Found[], form: string): boolean {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BetweenTexts } from '../../../src/exchange/written/between-texts.ts';
 import { heldTools } from '../../../src/exchange/written/held-tools.ts';
+import { lostParts } from '../../../src/exchange/written/lost-parts.ts';
 import { jsonTexts, promptParts } from '../../../src/exchange/written/prompt-parts.ts';
 import { buildRequest } from '../../support/exchange-builder.ts';
 
@@ -25,6 +26,20 @@ describe('very many', () => {
     );
     assert.ok(request.kind === 'chat');
     assert.equal(promptParts(request).flatMap(({ texts }) => texts).length, count);
+  });
+
+  // A budget ends the look elsewhere; what was not looked for once took a walk over all the others for each of them.
+  it('texts that are lost cost as much as they are', { timeout: 30_000 }, () => {
+    const turns = Array.from({ length: count / 2 }, (_, index) => index);
+    const messages = turns.flatMap((index) => [
+      { role: 'user', content: `Which river flows by ${index}?` },
+      { role: 'assistant', content: `By number ${index} it is the Elbe.` },
+    ]);
+    const request = buildRequest('chat', { messages });
+    assert.ok(request.kind === 'chat');
+    const rendered = turns.map((index) => `<|user|>Which river flows by ${index}?<|assistant|>`).join('');
+    const { texts } = lostParts(request, rendered);
+    assert.ok(texts.length > 0 && texts.every(({ sort }) => sort === 'answer'));
   });
 
   it('tools are looked for by their names', () => {
