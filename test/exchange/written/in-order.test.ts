@@ -58,6 +58,11 @@ describe('the short way', () => {
       turn('user', `[{'type': 'text', 'text': '${long}'}]`),
     ],
     [
+      'such a list with a text that is written otherwise',
+      [user(long), message({ role: 'user', content: [{ type: 'text', text: `It's "how" it rains.` }] })],
+      turn('user', long) + turn('user', `[{'type': 'text', 'text': 'It\\'s "how" it rains.'}]`),
+    ],
+    [
       'a part that is no text',
       [message({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] })],
       turn('user', ''),
@@ -384,6 +389,34 @@ function inPython(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+const bare = { said: '', reasoning: undefined, calls: [], results: [] };
+const reading = (path: string): GivenCall => ({ name: 'read', path, limit: 0 });
+const plainly: Template = {
+  ...{ reasoning: 'none', calls: 'literal', cut: undefined },
+  ...{ listed: false, results: 'as-sent', lost: [], changed: [] },
+};
+/** Where the two once said otherwise: calls that were not met, and a text that was found only when the next one was. */
+const unlike: [readonly Turn[], Template][] = [
+  [
+    [
+      { ...bare, calls: [reading('')], results: [''] },
+      { ...bare, calls: [reading(''), reading('')], results: [''] },
+      { ...bare, calls: [reading('"quoted"'), reading('')] },
+      { ...bare, said: '"quoted"', calls: [reading('')] },
+    ],
+    { ...plainly, cut: { call: 3, to: 'half' }, changed: [[32, 'escaped']] },
+  ],
+  [
+    [
+      { ...bare, calls: [reading(''), reading('the März')], results: ['"quoted"'] },
+      { ...bare, said: 'the the the', calls: [reading('the')] },
+      bare,
+      bare,
+    ],
+    { ...plainly, calls: 'none', changed: [[11, 'escaped']] },
+  ],
+];
+
 describe('the short way beside the long one', () => {
   it('says the same of any conversation that it is taken by', () => {
     let taken = 0;
@@ -400,7 +433,7 @@ describe('the short way beside the long one', () => {
           `${JSON.stringify(request.json)}\n${rendered}`,
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: 2000, examples: unlike },
     );
     assert.ok(taken > 200, `${taken} of 2000`);
   });
