@@ -135,6 +135,34 @@ describe('the short way', () => {
     }
   });
 
+  it('leaves to the long way what a template writes without a character', () => {
+    const characters = [{ given: 'ß', written: '' }];
+    const form = { forms: [{ places: ['answer' as const], characters, trims: 'both' as const }] };
+    const request = buildRequest('chat', {
+      messages: [
+        { role: 'user', content: long },
+        { role: 'assistant', content: 'Die Straße ist lang und breit.' },
+        { role: 'user', content: other },
+      ],
+    });
+    assert.ok(request.kind === 'chat');
+    const rendered =
+      turn('user', long) + turn('assistant', 'Die Strae ist lang und breit.') + turn('user', other);
+    assert.equal(readInOrder(request.messages, rendered, seenWriting(form), true), undefined);
+    assert.equal(lostParts(request, rendered, form).thinned.length, 1);
+  });
+
+  it('tells an answer without its reasoning from one that is gone', () => {
+    const thought = 'The user asks about the rain of today, so that is what to say.';
+    const messages = [user(long), answer(`${thought}</think>It rains.`), user(other)];
+    const rendered = turn('user', long) + turn('assistant', 'It rains.') + turn('user', other);
+    const read = readInOrder(messages, rendered, unseen, true);
+    assert.deepEqual(
+      read?.texts.map(({ sort, missing }) => [sort, missing?.length]),
+      [['reasoning', 1]],
+    );
+  });
+
   it('looks for a call that says something else', () => {
     const call = { type: 'function', function: { name: 'read', arguments: '{"path":"one","limit":1}' } };
     const messages = [user(long), message({ role: 'assistant', content: other, tool_calls: [call] })];
