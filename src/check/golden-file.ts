@@ -2,6 +2,7 @@
  * Golden files: the ids that requests should have, in a file beside the file of the requests, one JSON object for each in
  * their order (docs/check.md). Names and text; opens no file.
  */
+import { counted } from '../exchange/counted.ts';
 import { createHash } from 'node:crypto';
 
 import { isObject, parseJson } from '../exchange/json/body-reader.ts';
@@ -62,7 +63,7 @@ export function withReferences(inputs: readonly CheckInput[], golden: string, te
   const mistake = (message: string): InputReading => ({ inputs: [], mistakes: [{ where: golden, message }] });
   if (texts.length !== inputs.length) {
     return mistake(
-      `it has ${count(texts.length, 'reference')} for ${count(inputs.length, 'request')}; allowed: one JSON object for each, in their order`,
+      `it has ${counted(texts.length, 'reference')} for ${counted(inputs.length, 'request')}; allowed: one JSON object for each, in their order`,
     );
   }
   const read = inputs.map((input, index) => {
@@ -96,8 +97,4 @@ function withReference(input: CheckInput, where: string, text: string): CheckInp
   }
   // Types and shapes can't differ: recording-members.ts has one shape for each member of the type.
   return { ...input, reference: json as unknown as Reference };
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -2,6 +2,7 @@
  * Results of a check for people: findings as `report/` lays them out, what has moved in the same form, and one summary
  * line. Prints nothing by itself; of a request that is clean it says nothing.
  */
+import { counted } from '../exchange/counted.ts';
 import { clippedTo, wrappedTo } from '../report/display-width.ts';
 import { reportFinding } from '../report/finding-report.ts';
 import { lineWidth, type Paint } from '../report/layout.ts';
@@ -109,7 +110,6 @@ function changesIn(facts: readonly string[]): string {
 export function summaryLine(results: readonly CheckResult[]): string {
   const summary: CheckSummary = summarise(results);
   const { requests, clean, errors, warnings, notes, moved, unknown, repliesNotRecorded } = summary;
-  const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const parts = [
     `${clean} clean`,
     counted(errors, 'error'),

@@ -1,5 +1,5 @@
 /** Finds replies that were cut by a limit on generated tokens, and tool calls that are no JSON. Judges whole replies only. */
-import { counted } from './causes/counted.ts';
+import { counted } from '../exchange/counted.ts';
 import type { Detector } from './detector.ts';
 import type { Culprit, Finding, Severity } from '../exchange/finding.ts';
 import type { ChoiceReply } from '../exchange/reply/reply.ts';

@@ -2,7 +2,7 @@
  * Finds fields that should change what the model is given and that the engine reads over. The adapter says which fields
  * those may be; what is reported shows in this request's own prompt, or it is not reported.
  */
-import { counted } from './causes/counted.ts';
+import { counted } from '../exchange/counted.ts';
 import { leadingBos } from './causes/bos-source.ts';
 import { opensAnswer } from './causes/prompt-end.ts';
 import { unreadArguments } from './causes/unread-arguments.ts';

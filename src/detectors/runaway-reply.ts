@@ -2,7 +2,7 @@
  * Finds replies in which the generation ran past the end of the model's turn: a turn begins in them. Silent where the
  * conversation itself speaks of markers, in code blocks, and where the client asked for more than an answer.
  */
-import { counted } from './causes/counted.ts';
+import { counted } from '../exchange/counted.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Culprit, Finding } from '../exchange/finding.ts';

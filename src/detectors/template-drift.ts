@@ -2,7 +2,7 @@
  * Finds prompts whose ids are not those of a reference. Only where somebody brought one along, as fixtures do in CI: live
  * traffic has none. Judges neither of the two; the place and its depth say where to look.
  */
-import { counted } from './causes/counted.ts';
+import { counted } from '../exchange/counted.ts';
 import type { Detector } from './detector.ts';
 import type { Culprit, Finding } from '../exchange/finding.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';

@@ -2,6 +2,7 @@
  * Where two prompts of the same request part: the first differing token, and what its depth says. Compares ids and nothing
  * else; judges neither of the two.
  */
+import { counted } from '../exchange/counted.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { commonPrefixLength } from './common-prefix.ts';
 
@@ -31,15 +32,15 @@ export function divergenceOf(one: Side, other: Side): Divergence | undefined {
     return { position, depth: 'generation-prompt', message: oneSideEnds(one, other, position) };
   }
   if (isFrame(one, position)) {
-    const where = position === 0 ? 'from the first token on' : `after ${count(position, 'control token')}`;
+    const where = position === 0 ? 'from the first token on' : `after ${counted(position, 'control token')}`;
     const message = `The prompts differ ${where}: not in what the messages say but in the wire format around them (BOS, template, role markers).`;
     return { position, depth: 'wire-format', message };
   }
   if (position >= contentEnd(one) && position >= contentEnd(other)) {
-    const message = `The prompts are the same for ${count(position, 'token')} and differ in the generation prompt at their end.`;
+    const message = `The prompts are the same for ${counted(position, 'token')} and differ in the generation prompt at their end.`;
     return { position, depth: 'generation-prompt', message };
   }
-  const message = `The prompts are the same for ${count(position, 'token')} of ${one.ids.length}, so the wire format is; then the content differs (a text, or what the template makes of it).`;
+  const message = `The prompts are the same for ${counted(position, 'token')} of ${one.ids.length}, so the wire format is; then the content differs (a text, or what the template makes of it).`;
   return { position, depth: 'content', message };
 }
 
@@ -57,7 +58,7 @@ function oneSideEnds(one: Side, other: Side, position: number): string {
     known === undefined
       ? 'more than a generation prompt: a turn, or a tail that the template writes behind one'
       : `exactly ${known.name}`;
-  return `${longer.name} goes on where the other ends, with ${count(surplus.length, 'token')}: ${what}.`;
+  return `${longer.name} goes on where the other ends, with ${counted(surplus.length, 'token')}: ${what}.`;
 }
 
 /** Index of the first token of the known tail at the prompt's end; its length if it ends with none. */
@@ -82,8 +83,4 @@ function tailsOf({ generationPrompt, thinkTail }: ModelFacts): NamedTail[] {
 
 function isSame(a: readonly number[], b: Uint32Array): boolean {
   return a.length === b.length && a.every((id, index) => b[index] === id);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -102,7 +102,7 @@ function argumentsOf(sent: Json | undefined): Arguments | undefined {
   const given: Arguments = { keys: [], values: [] };
   for (const key in value) {
     const one = value[key] ?? null;
-    if (one === '' || (typeof one === 'string' && one.trim() === '')) continue;
+    if (typeof one === 'string' && one.trim() === '') continue;
     given.keys.push(key);
     given.values.push(one);
   }

@@ -184,7 +184,7 @@ class Reading implements InOrder {
       if (start >= 0) return this.#meet(message, index, start, needle);
     }
     this.#await(part, index, message.role);
-    return this.#awaited.count <= mostAwaited || this.#awaited.isReasoningAlone;
+    return this.#awaited.count <= mostAwaited;
   }
 
   /** Undefined where not all of the text is meant for the model. */
