@@ -10,7 +10,7 @@ import type { RecordingEntry } from '../exchange/recording/recording.ts';
 import { recordExchange } from '../exchange/recording/recording-writer.ts';
 import type { RequestKind } from '../exchange/request/request-reader.ts';
 import type { Route } from '../exchange/request/route.ts';
-import { engineSaysIn, type UnknownReason } from '../exchange/token-read.ts';
+import { engineSaysIn, type Unknown } from '../exchange/token-read.ts';
 import { freezeTrace, type FrozenTrace } from './frozen.ts';
 import type { CheckInput } from './input.ts';
 import { compareReadings } from './moved.ts';
@@ -28,8 +28,7 @@ export interface CheckRun {
 }
 
 /** Why the engine can't be asked about a request's model, and what models it says it has. */
-interface Silence {
-  readonly reason: UnknownReason;
+interface Silence extends Unknown {
   /** As the request names it; absent if it names none. */
   readonly model?: string;
   readonly models: readonly ServedModel[];
@@ -74,7 +73,7 @@ async function judgeToday(
   if (!read.known) {
     const listed = await engine.models(context);
     return {
-      reason: read.reason,
+      ...read,
       models: 'known' in listed ? [] : listed,
       ...(model !== undefined && { model }),
     };

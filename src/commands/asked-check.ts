@@ -43,14 +43,16 @@ export async function checkInputs(
 
 /** Says why the engine can't be asked, and what to do. */
 export function reportSilence(
-  { reason, ...asked }: NonNullable<CheckRun['silence']>,
+  silence: NonNullable<CheckRun['silence']>,
   { upstream: { url: upstream = '' } }: Config,
   { stderr }: CommandContext,
 ): ExitCode {
   const engines = engineKinds.filter((kind) => kind !== 'auto');
   const naming = 'in the request, as "model"';
-  const { message, advice, isUsage } = explainSilence(reason, { upstream, engines, naming, ...asked });
-  stderr(`${message}\n${advice}\n`);
+  const { models, model } = silence;
+  const asked = { upstream, engines, naming, models, ...(model !== undefined && { model }) };
+  const { message, advice, isUsage } = explainSilence(silence, asked);
+  stderr(`${printable(message)}\n${printable(advice)}\n`);
   return isUsage ? exitCodes.usage : exitCodes.engineUnreachable;
 }
 

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { loadConfig, type Config } from '../config/load.ts';
 import { adviseOn } from '../doctor/advice.ts';
 import type { Diagnosis, ExplainedText, Serving, Untold } from '../doctor/diagnosis.ts';
-import { observationsOf, untoldReason, type ProbeOutcome } from '../doctor/probed.ts';
+import { observationsOf, untoldIn, type ProbeOutcome } from '../doctor/probed.ts';
 import { createPaint } from '../report/layout.ts';
 import { formatDiagnosis } from '../doctor/report.ts';
 import { explainSilence, type Asked } from '../doctor/silence.ts';
@@ -97,7 +97,7 @@ async function askAll(
     ...(model === undefined ? {} : { model }),
   };
   if (!read.known) {
-    return { known: false, upstream, silence: explainSilence(read.reason, asked) };
+    return { known: false, upstream, silence: explainSilence(read, asked) };
   }
   const { facts } = read;
   const entry = models.find(({ name, aliases }) => [name, ...aliases].includes(facts.modelName));
@@ -125,10 +125,10 @@ async function askAll(
 }
 
 function untoldOf(outcomes: readonly ProbeOutcome[], asked: Asked): Untold | undefined {
-  const reasons = outcomes.flatMap((outcome) => untoldReason(outcome) ?? []);
-  const [first] = reasons;
+  const untold = outcomes.flatMap((outcome) => untoldIn(outcome) ?? []);
+  const [first] = untold;
   if (first === undefined) return undefined;
-  return { requests: reasons.length, of: outcomes.length, silence: explainSilence(first, asked) };
+  return { requests: untold.length, of: outcomes.length, silence: explainSilence(first, asked) };
 }
 
 /** Asks as the proxy would for a client's request. @returns undefined if the engine does not render it. */

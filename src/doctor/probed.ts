@@ -1,7 +1,7 @@
 /** What the detectors said of probe requests, in the doctor's words. Pure. */
 import type { FindingRecord } from '../exchange/finding-record.ts';
 import { severities, type Culprit, type Severity } from '../exchange/finding.ts';
-import type { UnknownReason } from '../exchange/token-read.ts';
+import type { UnknownReason, Untold } from '../exchange/token-read.ts';
 import type { Observation } from './diagnosis.ts';
 import type { Probe } from './probes.ts';
 
@@ -41,11 +41,11 @@ const answered: readonly UnknownReason[] = [
 ];
 
 /** Why nothing is known of the request where that is no answer: the engine was away, or something answered in its place. */
-export function untoldReason({ unknown, engineSays }: ProbeOutcome): UnknownReason | undefined {
-  if (unknown === undefined) return undefined;
-  if (!answered.includes(unknown)) return unknown;
+export function untoldIn({ unknown: reason, engineSays }: ProbeOutcome): Untold | undefined {
+  if (reason === undefined) return undefined;
   // Engines say why they fail; gateways have a page.
-  return unknown === 'oracle-error' && engineSays === undefined ? unknown : undefined;
+  if (answered.includes(reason) && (reason !== 'oracle-error' || engineSays !== undefined)) return undefined;
+  return { reason, ...(engineSays !== undefined && { engineSays }) };
 }
 
 function found({ probe, findings }: ProbeOutcome): Observation[] {
@@ -71,7 +71,7 @@ function severityOf(severity: Severity, culprit: Culprit, { isPlain }: Probe): S
 function refused(outcome: ProbeOutcome): Observation[] {
   const { probe, unknown, engineSays } = outcome;
   if (unknown !== 'oracle-refused' && unknown !== 'oracle-error') return [];
-  if (untoldReason(outcome) !== undefined) return [];
+  if (untoldIn(outcome) !== undefined) return [];
   return [
     {
       id: 'refused',

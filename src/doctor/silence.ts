@@ -1,6 +1,6 @@
 /** Says in words why an engine could not be asked, and what to do about it. Guesses no more than the reason tells. */
 import type { ServedModel } from '../engines/engine.ts';
-import type { UnknownReason } from '../exchange/token-read.ts';
+import type { Untold } from '../exchange/token-read.ts';
 import type { Silence } from './diagnosis.ts';
 
 export interface Asked {
@@ -15,7 +15,8 @@ export interface Asked {
   readonly engines: readonly string[];
 }
 
-export function explainSilence(reason: UnknownReason, asked: Asked): Silence {
+export function explainSilence(untold: Untold, asked: Asked): Silence {
+  const { reason } = untold;
   const { upstream, engines } = asked;
   switch (reason) {
     case 'engine-unreachable':
@@ -35,13 +36,15 @@ export function explainSilence(reason: UnknownReason, asked: Asked): Silence {
         advice:
           'Requests would pass through the proxy uninspected. If it is one of these behind another path, put that path into the URL.',
       };
-    case 'engine-loading':
+    case 'engine-busy':
       return {
         reason,
         isUsage: false,
-        message: `The engine at ${upstream} is still loading its model.`,
-        advice: 'Ask again when it has finished.',
+        message: `${upstream} limits requests: ${answered(untold)}.`,
+        advice: `${againAt(untold)}, raise the limit of the engine or of the gateway before it, or ask the engine without the gateway.`,
       };
+    case 'engine-loading':
+      return explainUnavailable(untold, upstream);
     case 'engine-sleeping':
       return {
         reason,
@@ -50,13 +53,7 @@ export function explainSilence(reason: UnknownReason, asked: Asked): Silence {
         advice: 'Send it a request of your own, then ask again.',
       };
     case 'oracle-refused':
-      return {
-        reason,
-        isUsage: true,
-        message: `${upstream} refuses the question.`,
-        advice:
-          'If it wants an API key, set upstream.apiKey (in the environment: TOKENWEIR_UPSTREAM_API_KEY); else check the address and --engine.',
-      };
+      return explainRefusal(untold, upstream);
     case 'oracle-timeout':
       return {
         reason,
@@ -70,10 +67,81 @@ export function explainSilence(reason: UnknownReason, asked: Asked): Silence {
       return {
         reason,
         isUsage: false,
-        message: `The engine at ${upstream} gave an answer that can't be read (${reason}).`,
-        advice: "Look at the engine's own log.",
+        message: `The engine at ${upstream} gave an answer that can't be read (${reason}${answer(untold, '; ')}).`,
+        advice: "Look at the engine's own log, and at what stands before it.",
       };
   }
+}
+
+/** 503 is what engines answer while they load a model, and gateways while nobody stands behind them. */
+function explainUnavailable(untold: Untold, upstream: string): Silence {
+  const common = { reason: untold.reason, isUsage: false } as const;
+  if (untold.engineSays === undefined || /\bload/iu.test(untold.engineSays)) {
+    return {
+      ...common,
+      message: `The engine at ${upstream} is still loading its model${answer(untold, ': ')}.`,
+      advice:
+        'Ask again when it has finished. Where a gateway stands before it, this may be its own answer: look at its log.',
+    };
+  }
+  return {
+    ...common,
+    message: `${upstream} is not available: ${answered(untold)}.`,
+    advice: 'Ask again later; the log of the engine, or of the gateway before it, says why.',
+  };
+}
+
+/** Statuses by which a server says that who asks may not. */
+const keyStatuses: readonly (number | undefined)[] = [401, 403];
+/** Statuses by which a server says that it has no such endpoint. */
+const absenceStatuses: readonly (number | undefined)[] = [404, 405, 410];
+
+function explainRefusal(untold: Untold, upstream: string): Silence {
+  const { reason, status } = untold;
+  const message = `${upstream} refuses the question${answer(untold, ': ')}.`;
+  if (keyStatuses.includes(status)) {
+    return {
+      reason,
+      isUsage: true,
+      message,
+      advice:
+        'Its API key is missing or wrong: set upstream.apiKey (in the environment: TOKENWEIR_UPSTREAM_API_KEY).',
+    };
+  }
+  if (absenceStatuses.includes(status)) {
+    return {
+      reason,
+      isUsage: true,
+      message,
+      advice: 'It has no such endpoint there: check the address, its path too, and --engine.',
+    };
+  }
+  return {
+    reason,
+    isUsage: false,
+    message,
+    advice: 'Check the address and --engine; the log of the engine, or of the gateway before it, says more.',
+  };
+}
+
+function answered({ status, engineSays }: Untold): string {
+  const says = engineSays === undefined ? undefined : JSON.stringify(engineSays);
+  const said = status === undefined ? undefined : `it answers with status ${status}`;
+  return (
+    [said, says && `it says ${says}`].filter((part) => part !== undefined).join(', and ') ||
+    'it gives no reason'
+  );
+}
+
+/** Nothing where there was no answer. @param before stands before it */
+function answer(untold: Untold, before: string): string {
+  return untold.status === undefined && untold.engineSays === undefined ? '' : before + answered(untold);
+}
+
+/** `Retry-After` has seconds or a date. */
+function againAt({ retryAfter }: Untold): string {
+  if (retryAfter === undefined) return 'Ask again later';
+  return /^\d+$/u.test(retryAfter) ? `Ask again in ${retryAfter} s` : `Ask again after ${retryAfter}`;
 }
 
 /** A router serves several models; it is asked about one that is loaded, so that asking loads nothing. */

@@ -6,7 +6,7 @@ import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ReplyReader, ReplyReading } from '../exchange/reply/reply.ts';
 import type { GenerationRequest } from '../exchange/request/request.ts';
 import { passRoute, type Route } from '../exchange/request/route.ts';
-import { unknown, type Unknown, type UnknownReason } from '../exchange/token-read.ts';
+import { unknown, type Unknown } from '../exchange/token-read.ts';
 import type { TrustChange } from '../tokens/trust.ts';
 
 import type {
@@ -20,9 +20,7 @@ import type {
 } from './engine.ts';
 
 /** What an adapter says of an upstream: its own, not its own, or not to be told now. */
-export type Recognition =
-  | { readonly known: true; readonly recognised: boolean }
-  | { readonly known: false; readonly reason: UnknownReason };
+export type Recognition = { readonly known: true; readonly recognised: boolean } | Unknown;
 
 export interface Candidate {
   readonly engine: Engine;
@@ -38,7 +36,7 @@ export class AutoEngine implements Engine {
   #chosen: Engine | undefined;
   /** Set when every candidate said no. */
   #foreignUntilMs = 0;
-  #recognising: Promise<UnknownReason | undefined> | undefined;
+  #recognising: Promise<Unknown | undefined> | undefined;
 
   constructor(candidates: readonly Candidate[], onRecognised: (engine: Engine) => void) {
     this.#candidates = candidates;
@@ -74,10 +72,11 @@ export class AutoEngine implements Engine {
       this.#recognising ??= this.#recognise(context).finally(() => {
         this.#recognising = undefined;
       });
-      let reason = await this.#recognising;
+      let failed = await this.#recognising;
       // Another's key was refused, which says nothing about this one's.
-      if (reason === 'oracle-refused' && shared !== undefined) reason = await this.#recognise(context);
-      if (reason !== undefined) return unknown(reason);
+      if (failed?.reason === 'oracle-refused' && shared !== undefined)
+        failed = await this.#recognise(context);
+      if (failed !== undefined) return failed;
     }
     return this.#chosen?.facts(model, context, request) ?? unknown('engine-cannot');
   }
@@ -138,20 +137,20 @@ export class AutoEngine implements Engine {
     return engine;
   }
 
-  async #recognise(context: AskContext): Promise<UnknownReason | undefined> {
-    let reason: UnknownReason | undefined;
+  async #recognise(context: AskContext): Promise<Unknown | undefined> {
+    let failed: Unknown | undefined;
     for (const candidate of this.#candidates) {
       const recognition = await candidate.recognise(context);
       if (!recognition.known) {
-        reason = recognition.reason;
+        failed = recognition;
       } else if (recognition.recognised) {
         this.#chosen = candidate.engine;
         this.#onRecognised(candidate.engine);
         return undefined;
       }
     }
-    if (reason !== undefined) return reason;
+    if (failed !== undefined) return failed;
     this.#foreignUntilMs = Date.now() + askAgainMs;
-    return 'engine-cannot';
+    return unknown('engine-cannot');
   }
 }

@@ -1,11 +1,12 @@
 /** The registry of adapters: adding an engine is one file and one line here. */
 import type { Json } from '../exchange/request/request.ts';
-import { unknown } from '../exchange/token-read.ts';
+import { unknown, type Unknown } from '../exchange/token-read.ts';
 
 import { AutoEngine, type Candidate } from './auto-engine.ts';
 import type { Engine, EngineDependencies } from './engine.ts';
 import { isProps } from './llama-server/props.ts';
 import { LlamaServerEngine } from './llama-server.ts';
+import { whatWasSaid } from './oracle/engine-words.ts';
 import type { OracleClient, OracleQuestion } from './oracle/oracle-client.ts';
 import { readTokens } from './vllm/oracle.ts';
 import { VllmEngine } from './vllm.ts';
@@ -50,15 +51,16 @@ function recognisedBy(
   return async ({ credentials }) => {
     const answer = await client.ask({ ...question, credentials });
     if (answer.known) return { known: true, recognised: isOurs(answer.json) };
-    if (answer.status === 401 || answer.status === 403) return unknown('oracle-refused');
+    const said: Unknown = { ...unknown(answer.reason), ...whatWasSaid(answer) };
+    if (answer.status === 401 || answer.status === 403) return said;
     // Other answers without our shape come from a server that is not this one.
     if (answer.status !== undefined && !isOfTheMoment(answer.status))
       return { known: true, recognised: false };
-    return unknown(answer.reason);
+    return said;
   };
 }
 
 /** What gateways answer while the server behind them is away or busy says nothing about which it is. */
 function isOfTheMoment(status: number): boolean {
-  return status === 429 || [500, 502, 503, 504].includes(status);
+  return [429, 500, 502, 503, 504].includes(status);
 }

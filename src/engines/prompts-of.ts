@@ -33,8 +33,6 @@ async function orUnknownPrompt<Read>(read: () => Promise<Read>): Promise<Read | 
   try {
     return await read();
   } catch (error) {
-    return error instanceof OracleFailure
-      ? unknown(error.reason, error.engineSays)
-      : unknown('inspection-failed');
+    return error instanceof OracleFailure ? error.unknown : unknown('inspection-failed');
   }
 }

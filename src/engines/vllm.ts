@@ -87,7 +87,7 @@ export class VllmEngine extends ModelAdapter implements Engine {
     if (facts === undefined || mayHaveChanged || models.isLearning(name)) return;
     const confirmed = async (): Promise<void> => {
       const read = await confirming;
-      if (!read.known) throw new OracleFailure(read.reason, '/v1/models');
+      if (!read.known) throw new OracleFailure(read.reason, '/v1/models', read);
       if (read.facts.identity !== facts.identity) throw new OracleFailure('facts-missing', '/v1/models');
       await this.knowledge.confirmed(read.facts);
     };

@@ -5,6 +5,7 @@ export const unknownReasons = [
   'body-too-large',
   'budget-exhausted',
   'compressed-body',
+  'engine-busy',
   'engine-cannot',
   'engine-loading',
   'engine-sleeping',
@@ -29,7 +30,14 @@ export interface Unknown {
   readonly reason: UnknownReason;
   /** What the engine said to it, for people who asked: it may tell of the template or the request, so nothing keeps it. */
   readonly engineSays?: string;
+  /** HTTP status of the answer that told nothing; absent if there was none. */
+  readonly status?: number;
+  /** When to ask again, as the answer's `Retry-After` has it: seconds, or a date. */
+  readonly retryAfter?: string;
 }
+
+/** Why something is not known, with what there was of an answer. */
+export type Untold = Omit<Unknown, 'known'>;
 
 export function unknown(reason: UnknownReason, engineSays?: string): Unknown {
   return { known: false, reason, ...(engineSays !== undefined && { engineSays }) };

@@ -1,7 +1,7 @@
 // What probe requests are made of a model's facts, and how the doctor tells what became of them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { observationsOf, untoldReason, type ProbeOutcome } from '../../src/doctor/probed.ts';
+import { observationsOf, untoldIn, type ProbeOutcome } from '../../src/doctor/probed.ts';
 import { probesFor, type Probe } from '../../src/doctor/probes.ts';
 import type { FindingRecord } from '../../src/exchange/finding-record.ts';
 import { readRequest } from '../../src/exchange/request/request-reader.ts';
@@ -101,6 +101,7 @@ describe('a probe request of which nothing is known', () => {
     ['engine-unreachable', undefined, 'untold'],
     ['engine-loading', undefined, 'untold'],
     ['oracle-timeout', undefined, 'untold'],
+    ['engine-busy', 'Rate limit reached', 'untold'],
     // A gateway's page.
     ['oracle-error', undefined, 'untold'],
     ['oracle-error', 'no such role', 'refused'],
@@ -110,12 +111,12 @@ describe('a probe request of which nothing is known', () => {
   ] as const) {
     it(`by ${unknown}, ${engineSays ?? 'without a word'}, is ${is}`, () => {
       const told = { ...outcome('a'), unknown, ...(engineSays !== undefined && { engineSays }) };
-      assert.equal(untoldReason(told), is === 'untold' ? unknown : undefined);
+      assert.equal(untoldIn(told)?.reason, is === 'untold' ? unknown : undefined);
       assert.equal(observationsOf([told]).length, is === 'refused' ? 1 : 0);
     });
   }
 
   it('by no reason is told', () => {
-    assert.equal(untoldReason(outcome('a')), undefined);
+    assert.equal(untoldIn(outcome('a')), undefined);
   });
 });

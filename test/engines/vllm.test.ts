@@ -188,6 +188,7 @@ describe('vLLM facts', () => {
     assert.deepEqual(await refusing.engine.facts(undefined, context), {
       known: false,
       reason: 'oracle-refused',
+      status: 401,
       engineSays: 'Unauthorized',
     });
   });
@@ -399,6 +400,7 @@ describe('vLLM ids', () => {
       {
         known: false,
         reason: 'oracle-refused',
+        status: 400,
         engineSays: 'qwen3 is not a multimodal model',
       },
     ]);

@@ -10,7 +10,7 @@ import { array, numbers, object, text } from '../oracle/answer-values.ts';
 import type { AskContext, ServedModel, TokenizationView, TokenPiece } from '../engine.ts';
 import { readProps, readServedModel, type LlamaProps } from './props.ts';
 import type { OracleAnswer, OracleClient } from '../oracle/oracle-client.ts';
-import { engineWords } from '../oracle/engine-words.ts';
+import { whatWasSaid } from '../oracle/engine-words.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
 
 /** Between segments in one `/tokenize` call: integers of a mixed array come back as they are (measured on 0.7.0). */
@@ -186,11 +186,7 @@ export class LlamaOracle {
       signal: context.signal,
     });
     if (answer.known) return answer.json;
-    const { status, json } = answer;
-    throw new OracleFailure(refine(answer), path, {
-      ...(status !== undefined && { status }),
-      engineSays: engineWords(json),
-    });
+    throw new OracleFailure(refine(answer), path, whatWasSaid(answer));
   }
 }
 

@@ -3,6 +3,7 @@
  * request behind them is cut off.
  */
 import type { Json } from '../../exchange/request/request.ts';
+import type { Untold } from '../../exchange/token-read.ts';
 import { object } from './answer-values.ts';
 
 /** Where the words end and what they are about begins, in the errors of llama-server and vLLM. */
@@ -21,4 +22,18 @@ export function engineWords(answer: Json | undefined): string | undefined {
   const line = words.replaceAll(/\s+/gu, ' ').trim();
   if (line === '') return undefined;
   return line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line;
+}
+
+/** All that there was of an answer that told nothing, for people who asked. */
+export function whatWasSaid({
+  status,
+  retryAfter,
+  json,
+}: Untold & { readonly json?: Json }): Omit<Untold, 'reason'> {
+  const engineSays = engineWords(json);
+  return {
+    ...(status !== undefined && { status }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(engineSays !== undefined && { engineSays }),
+  };
 }

@@ -12,7 +12,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 
 export type OracleAnswer =
   | { readonly known: true; readonly status: number; readonly json: Json }
-  | (Unknown & { readonly status?: number; readonly json?: Json });
+  | (Unknown & { readonly json?: Json });
 
 export interface OracleQuestion {
   readonly oracle: OracleName;
@@ -143,7 +143,12 @@ export class OracleClient {
       signal,
     });
     const text = await response.body.text();
-    return readAnswer(response.statusCode, text, question.plainText === true);
+    return readAnswer(
+      response.statusCode,
+      text,
+      question.plainText === true,
+      response.headers['retry-after'],
+    );
   }
 
   async #enter(signal: AbortSignal): Promise<void> {
@@ -173,20 +178,36 @@ export class OracleClient {
   }
 }
 
-function readAnswer(status: number, text: string, plainText: boolean): OracleAnswer {
+function readAnswer(
+  status: number,
+  text: string,
+  plainText: boolean,
+  again: string | string[] | undefined,
+): OracleAnswer {
   if (plainText && status === 200) return { known: true, status, json: text };
+  const retryAfter = typeof again === 'string' && again !== '' ? again.slice(0, longestDate) : undefined;
+  const failed = (): Unknown => ({
+    ...unknown(reasonOfStatus(status, retryAfter)),
+    status,
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
   let json: Json;
   try {
     json = JSON.parse(text) as Json;
   } catch {
     // A page, as gateways answer with: what it refuses is told by its status, whatever its words.
-    return { ...unknown(reasonOfStatus(status)), status };
+    return failed();
   }
   if (status === 200) return { known: true, status, json };
-  return { ...unknown(reasonOfStatus(status)), status, json };
+  return { ...failed(), json };
 }
 
-function reasonOfStatus(status: number): UnknownReason {
+/** The longest form of `Retry-After`, an HTTP date (RFC 9110, section 10.2.3). */
+const longestDate = 'Sun, 06 Nov 1994 08:49:37 GMT'.length;
+
+/** 503 with `Retry-After` is what gateways limit requests with; neither engine sends it while it loads a model. */
+function reasonOfStatus(status: number, retryAfter: string | undefined): UnknownReason {
+  if (status === 429 || (status === 503 && retryAfter !== undefined)) return 'engine-busy';
   if (status === 503) return 'engine-loading';
   return status >= 400 && status < 500 ? 'oracle-refused' : 'oracle-error';
 }
@@ -216,6 +237,7 @@ function resultOf(answer: OracleAnswer): OracleResult {
   if (answer.known) return 'ok';
   switch (answer.reason) {
     case 'oracle-refused':
+    case 'engine-busy':
       return 'refused';
     case 'oracle-timeout':
     case 'budget-exhausted':

@@ -1,5 +1,5 @@
 /** How an adapter's questions fail inside the adapter. Never leaves it: at its surface it becomes an unknown. */
-import { unknown, type Unknown, type UnknownReason } from '../../exchange/token-read.ts';
+import type { Unknown, UnknownReason, Untold } from '../../exchange/token-read.ts';
 
 /** A question that got no usable answer. */
 export class OracleFailure extends Error {
@@ -8,15 +8,19 @@ export class OracleFailure extends Error {
   readonly status: number | undefined;
   /** What the engine said; undefined if it said nothing. No part of the error's message, which is logged. */
   readonly engineSays: string | undefined;
-  constructor(
-    reason: UnknownReason,
-    question: string,
-    answer: { readonly status?: number; readonly engineSays?: string | undefined } = {},
-  ) {
+  readonly #answer: Omit<Untold, 'reason'>;
+
+  constructor(reason: UnknownReason, question: string, answer: Omit<Untold, 'reason'> = {}) {
     super(`${question} gave no usable answer: ${reason}`);
     this.reason = reason;
     this.status = answer.status;
     this.engineSays = answer.engineSays;
+    this.#answer = answer;
+  }
+
+  /** What whoever asked is told of it. */
+  get unknown(): Unknown {
+    return { ...this.#answer, known: false, reason: this.reason };
   }
 }
 
@@ -36,7 +40,7 @@ export async function orUnknown<Answer>(ask: () => Promise<Answer>): Promise<Ans
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof OracleFailure) return unknown(error.reason, error.engineSays);
+    if (error instanceof OracleFailure) return error.unknown;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import type { UnknownReason } from '../../exchange/token-read.ts';
 import { count, numbers, object, text } from '../oracle/answer-values.ts';
 import type { AskContext } from '../engine.ts';
 import type { OracleAnswer, OracleClient, OracleQuestion } from '../oracle/oracle-client.ts';
-import { engineWords } from '../oracle/engine-words.ts';
+import { whatWasSaid } from '../oracle/engine-words.ts';
 import { OracleFailure } from '../oracle/oracle-failure.ts';
 
 /** An entry of `/v1/models`: a served name of the model, or an adapter (LoRA) on it. */
@@ -175,19 +175,15 @@ export class VllmOracle {
   ): Promise<Json> {
     const answer = await this.#client.ask({ ...question, credentials, signal });
     if (answer.known) return answer.json;
-    const { status, json } = answer;
-    throw new OracleFailure(refine(answer), question.path, {
-      ...(status !== undefined && { status }),
-      engineSays: engineWords(json),
-    });
+    throw new OracleFailure(refine(answer), question.path, whatWasSaid(answer));
   }
 }
 
 const absences: readonly string[] = ['engine-cannot', 'oracle-refused', 'oracle-error'];
 
-/** A gateway may answer anything for what it does not carry; that it is asked too much (429) is of the moment. */
-function isAbsence({ reason, status }: OracleFailure): boolean {
-  return absences.includes(reason) && status !== 429;
+/** A gateway may answer anything for what it does not carry; that it is asked too much is of the moment. */
+function isAbsence({ reason }: OracleFailure): boolean {
+  return absences.includes(reason);
 }
 
 /** It answers 404 for a model that it does not serve, and so do it and gateways for an endpoint that is not there. */

@@ -55,6 +55,8 @@ describe('OracleClient', () => {
     [401, '{"error":{}}', 'oracle-refused'],
     [401, '<html>', 'oracle-refused'],
     [413, '<html>', 'oracle-refused'],
+    [429, '<html>', 'engine-busy'],
+    [429, '{"error":{}}', 'engine-busy'],
     [400, '{"error":{}}', 'oracle-refused'],
     [500, '{"error":{}}', 'oracle-error'],
     [500, '<html>', 'oracle-error'],

@@ -184,6 +184,7 @@ describe('a gateway before a vLLM that answers only some questions', () => {
       {
         known: false,
         reason: 'model-not-loaded',
+        status: 404,
         engineSays: 'The model `nope` does not exist. Valid aliases: qwen3.',
       },
     ]);
