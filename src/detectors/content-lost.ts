@@ -4,12 +4,13 @@
  */
 import { markedTexts } from './causes/content-texts.ts';
 import { lostOf } from './causes/lost.ts';
-import { asOneString, lossWords, type Loss } from './causes/loss-words.ts';
+import { asOneString, lossWords, resultAsOneString, type Loss } from './causes/loss-words.ts';
 import { lostPlace } from './causes/lost-place.ts';
 import { isPlaceTooMany } from './causes/picture-places.ts';
 import {
   countedByMessage,
   isLaterCall,
+  isListedResult,
   isOneOfParts,
   refinedTextLoss,
   type LostIn,
@@ -158,8 +159,16 @@ function lossOfText(
   if (refined !== undefined) return { loss: refined, path };
   switch (sort) {
     case 'later-instructions':
-    case 'tool-result':
       return { loss: sort, fact: always(sort, reading), path };
+    case 'tool-result':
+      return {
+        loss: sort,
+        fact: always(sort, reading),
+        path,
+        ...(request &&
+          isListedResult(text, request) &&
+          wroteIn(reading, sort) && { advice: resultAsOneString }),
+      };
     case 'text-beside-calls':
       return { loss: sort, fact: sort, path };
     default:

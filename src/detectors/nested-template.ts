@@ -16,6 +16,11 @@ import type { KnownTokens } from '../exchange/token-read.ts';
 
 const mostFindings = 16;
 
+const apart = 'Send each turn as a message of its own and leave the markers to the template';
+/** Of one with words in front of it: an answer that explains a template quotes what it writes, and the model reads turns. */
+const shown =
+  'Where the conversation is only shown, write a space into its markers: the model reads turns else.';
+
 export const nestedTemplate: Detector = {
   kind: 'nested-template',
   summary: 'A conversation was rendered twice: the template was applied to text that already holds it.',
@@ -45,15 +50,16 @@ export const nestedTemplate: Detector = {
 function inContent(
   { prompts: [read] }: Exchange,
   request: ChatRequest,
-  { roleMarkers }: ModelFacts,
+  facts: ModelFacts,
   one: MarkedText,
 ): Finding[] {
   if (one.shape?.shape !== 'conversation' || read?.known !== true || read.text === undefined) return [];
   const { first, last } = one.shape;
   const marker = { at: first.start, marker: first.text };
-  const at = renderedOffset(request, read.text, roleMarkers, one, marker);
+  const at = renderedOffset(request, read.text, facts.roleMarkers, one, marker);
   if (at === undefined) return [];
   const field = formatPath(one.path);
+  const isIntroduced = !isBlank(one.text.slice(0, first.start), ownForms(facts).frame);
   const tokens = request.hasMedia
     ? undefined
     : markerTokens(read, at, placeOfSecond(read.text, at, first, last));
@@ -68,8 +74,7 @@ function inContent(
       field,
       characters: charactersOf(one.shape),
       message: `From character ${first.start} on ${field} is a rendered conversation: ${first.text} opens a turn inside the turn that the template writes around the message.`,
-      advice:
-        'Send each turn as a message of its own and leave the markers to the template, or send the rendered text to the raw route.',
+      advice: isIntroduced ? `${apart}. ${shown}` : `${apart}, or send the rendered text to the raw route.`,
     },
   ];
 }

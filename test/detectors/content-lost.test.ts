@@ -44,6 +44,10 @@ const writesCalls = {
   },
 } as const;
 const { reading } = writesCalls;
+const ofResults =
+  'Whoever runs the engine must give it a template that renders results of tools, as sent here.';
+const resultAsOneString =
+  'Send the result of the tool as one string: this template writes results, and none that is a list of parts.';
 const writesNames = { ...factsOf.qwen3, reading: { ...reading, writesNames: true } } as const;
 const writesNoNames = { ...factsOf.qwen3, reading: { ...reading, writesNames: false } } as const;
 const says = (name: string, content: string, role = 'user'): JsonObject => ({ role, name, content });
@@ -660,6 +664,27 @@ testDetector(contentLost, {
       ),
       findings: [{ cause: 'tool-result', severity: 'error', field: 'messages[2].content' }],
     },
+    ...(
+      [
+        ['and the template writes results', reading, resultAsOneString],
+        ['and the template writes none', { ...reading, dropped: ['tool-result'] }, ofResults],
+        ['and it is not known whether the template writes any', undefined, ofResults],
+      ] as const
+    ).map(([name, seen, advice]) => ({
+      name: `what a tool gave back as a list of parts, ${name}`,
+      exchange: {
+        ...chat(
+          [
+            question,
+            call({ city: 'Lisbon' }),
+            { role: 'tool', tool_call_id: 'c1', content: [{ type: 'text', text: 'It is sunny there.' }] },
+          ],
+          `${asked}${turn('assistant', called)}${ask}`,
+        ),
+        facts: { ...factsOf.qwen3, ...(seen && { reading: seen }) },
+      },
+      findings: [{ cause: 'tool-result', field: 'messages[2].content[0].text', advice }],
+    })),
     {
       name: 'a number that a tool gave back',
       exchange: chat(

@@ -88,6 +88,8 @@ testDetector(nestedTemplate, {
           severity: 'error',
           culprit: 'client',
           field: 'messages[0].content',
+          advice:
+            'Send each turn as a message of its own and leave the markers to the template, or send the rendered text to the raw route.',
           characters: { start: 0, end: rendered.length },
           tokens: { start: 6, end: 28 },
         },
@@ -104,9 +106,15 @@ testDetector(nestedTemplate, {
       findings: [{ cause: 'in-content' }],
     },
     {
-      name: 'one behind instructions',
+      name: 'one behind words, which may only show it',
       exchange: user(`Answer this:\n${turn('user', 'Hi')}`),
-      findings: [{ characters: { start: 13, end: 42 } }],
+      findings: [
+        {
+          characters: { start: 13, end: 42 },
+          advice:
+            'Send each turn as a message of its own and leave the markers to the template. Where the conversation is only shown, write a space into its markers: the model reads turns else.',
+        },
+      ],
     },
     {
       name: 'one in a later message, beside clean ones',

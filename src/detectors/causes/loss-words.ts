@@ -15,6 +15,10 @@ const templateAdvice = 'Whoever runs the engine must look at how its template wr
 export const asOneString =
   'Send the content as one string: this template writes only some of the parts of a list.';
 
+/** Of a part of a result, where the template was seen to write results that are one string. */
+export const resultAsOneString =
+  'Send the result of the tool as one string: this template writes results, and none that is a list of parts.';
+
 export const lossWords = {
   text: {
     severity: 'error',

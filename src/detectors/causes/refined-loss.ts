@@ -55,6 +55,11 @@ export function isOneOfParts(
   return (lostIn.get(message) ?? 0) < texts.length;
 }
 
+/** True for a part of a tool's result that engines hand on as a list; of other dialects they make the list, or a string. */
+export function isListedResult({ path }: LostText, { dialect }: ChatRequest): boolean {
+  return dialect === 'openai' && typeof path.at(-2) === 'number' && path.at(-1) === 'text';
+}
+
 /** True for an item of the assistant's that comes in one message with calls of its own. */
 function joinsCalls({ dialect, messages }: ChatRequest, index: number): boolean {
   if (dialect !== 'responses') return false;
