@@ -1,8 +1,11 @@
 /**
- * Finds prompts that end with a question and lack what opens an answer, though nobody asked for that. Silent where the
- * end can be meant: prefills, scoring, fill-in, turns that are left open, results of tools.
+ * Finds prompts that lack what opens an answer, or have something else in its place, though nobody asked for that. Silent
+ * where the end can be meant: prefills, scoring, fill-in, turns that are left open, results of tools.
  */
+import { wrongOpening, type WrongOpening } from './causes/answer-opening.ts';
+import { tokenRange } from './causes/content-place.ts';
 import { isFillIn } from './causes/fill-in.ts';
+import { maybeBase } from './causes/plain-prompt.ts';
 import { answersAreOpened, lastToken, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
 import { isScoring } from './causes/scoring.ts';
 import { cutField } from './causes/cut-field.ts';
@@ -15,11 +18,12 @@ import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ChatRequest, CompletionRequest } from '../exchange/request/request.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
 
-type Fault = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'message' | 'advice'>;
+type Fault = Pick<Finding, 'cause' | 'culprit' | 'fact' | 'field' | 'message' | 'advice'> &
+  Partial<Pick<Finding, 'severity' | 'tokens' | 'characters'>>;
 
 export const missingGenerationPrompt: Detector = {
   kind: 'missing-generation-prompt',
-  summary: 'The prompt ends with a question and lacks what opens an answer, and nobody asked for that.',
+  summary: 'The prompt does not open an answer, or not as the template does, and nobody asked for that.',
   stage: 'request',
   need: 'ids',
   severity: 'warning',
@@ -32,7 +36,7 @@ export const missingGenerationPrompt: Detector = {
       const fault =
         request.kind === 'chat'
           ? chatFault(request, facts, read)
-          : rawFault(exchange, request, facts, promptIndex);
+          : rawFault(exchange, request, facts, promptIndex, read);
       return fault === undefined
         ? []
         : [
@@ -104,21 +108,63 @@ function asksForAnswer({ json, messages }: ChatRequest): boolean {
 }
 
 function rawFault(
-  { modelKind }: Exchange,
+  exchange: Exchange,
   request: CompletionRequest,
   facts: ModelFacts,
   promptIndex: number,
+  read: KnownTokens,
 ): Fault | undefined {
   const prompt = request.prompts[promptIndex];
   const opening = facts.generationPrompt?.text;
-  if (prompt?.form !== 'text' || opening === undefined || modelKind === 'base') return undefined;
-  if (isScoring(request) || isFillIn(prompt, facts) || !rendersQuestion(prompt.text, facts)) return undefined;
-  return {
-    cause: 'rendered-by-client',
-    culprit: 'client',
-    field: formatPath(prompt.path),
-    message: `The prompt is a rendered conversation that ends with the question: what opens an answer is missing (${JSON.stringify(opening)}).`,
-    advice:
-      'Render the template with add_generation_prompt: true, or send the messages to the chat route, which does.',
-  };
+  if (prompt?.form !== 'text' || opening === undefined || exchange.modelKind === 'base') return undefined;
+  if (isScoring(request) || isFillIn(prompt, facts)) return undefined;
+  const field = formatPath(prompt.path);
+  if (rendersQuestion(prompt.text, facts)) {
+    return {
+      cause: 'rendered-by-client',
+      culprit: 'client',
+      field,
+      message: `The prompt is a rendered conversation that ends with the question: what opens an answer is missing (${JSON.stringify(opening)}).`,
+      advice:
+        'Render the template with add_generation_prompt: true, or send the messages to the chat route, which does.',
+    };
+  }
+  // Beside a template that is the engine's, the model's own form is not known; nor is what a base model was trained on.
+  if (facts.templateOrigin !== undefined || maybeBase(exchange)) return undefined;
+  const wrong = wrongOpening(prompt.text, facts);
+  return wrong && { ...toldOf(wrong, opening, field), ...placeOfWrong(wrong, read) };
+}
+
+function placeOfWrong(
+  { cause, start, end }: WrongOpening,
+  read: KnownTokens,
+): Pick<Finding, 'tokens' | 'characters'> {
+  const tokens = cause === 'other-role' ? tokenRange(read, { start, end }) : undefined;
+  return { characters: { start, end }, ...(tokens && { tokens }) };
+}
+
+function toldOf({ cause, start, written, right }: WrongOpening, opening: string, field: string): Fault {
+  const told = { cause, culprit: 'client', field } as const;
+  const learnt = JSON.stringify(opening);
+  if (cause === 'other-role') {
+    return {
+      ...told,
+      message: `At character ${start} of ${field} the answer is opened with another role's word (${written}): the template opens answers with ${learnt}.`,
+      advice: `Write ${right} there, as the template does, or send the messages to the chat route, which renders it.`,
+    };
+  }
+  const end = `Behind ${JSON.stringify(opening.trimEnd())} the prompt ends`;
+  const advice = `End the prompt with ${learnt} to the character: nothing may trim it, or put white space behind it.`;
+  return cause === 'blank-missing'
+    ? {
+        ...told,
+        severity: 'info',
+        message: `${end}, where the template writes ${JSON.stringify(right.slice(written.length))} more: the model has to write that first.`,
+        advice,
+      }
+    : {
+        ...told,
+        message: `${end} with ${JSON.stringify(written)}, where the template writes ${JSON.stringify(right)}: the answer begins behind other tokens than the model was trained on.`,
+        advice,
+      };
 }

@@ -3,7 +3,7 @@ import { missingGenerationPrompt } from '../../src/detectors/missing-generation-
 import { testDetector } from '../support/detector-tester.ts';
 import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 
-const { qwen3, gemma3, unopened, mistral } = factsOf;
+const { qwen3, gemma3, unopened, mistral, wordsBesideMarkers } = factsOf;
 const user = { role: 'user', content: 'Hé' };
 const start = '<|im_start|>user\nHé<|im_end|>\n';
 const opening = '<|im_start|>assistant\n';
@@ -38,6 +38,28 @@ const unfilled = {
   ...qwen3,
   generationPrompt: { text: '<|im_start|>{role}\n', ids: [151_644, 90, 198] },
 };
+
+/** The template's answers open in a way that goes on in the history, and where thinking is off. */
+const goesOn = {
+  ...qwen3,
+  generationPrompt: { text: '<|assistant|>', ids: [1] },
+  thinkTail: { text: '\n<think></think>\n', ids: [2, 3, 4] },
+  markers: [
+    { text: '<|user|>', id: 0 },
+    { text: '<|assistant|>', id: 1 },
+  ],
+  roleMarkers: [
+    { role: 'user', opening: '<|user|>\n' },
+    { role: 'assistant', opening: '<|assistant|>\n' },
+  ],
+};
+/** Its turns of tools are named `ai`. */
+const withAi = {
+  ...qwen3,
+  roleMarkers: [...qwen3.roleMarkers, { role: 'tool', opening: '<|im_start|>ai\n' }],
+};
+const rawFrom = (opened: string, more: Partial<ExchangeShape> = {}): ExchangeShape =>
+  raw(start + opened, more);
 
 testDetector(missingGenerationPrompt, {
   clean: [
@@ -102,6 +124,53 @@ testDetector(missingGenerationPrompt, {
     },
     { name: 'a rendered conversation with an opened answer', exchange: raw(start + opening) },
     { name: 'a raw prefill', exchange: raw(`${start}${opening}Sure, `) },
+    ...['user', 'tool', 'observation', 'ipython', 'Alice', 'function_call', 'narrator', 'modeller'].map(
+      (role) => ({ name: `a turn of ${role} to be written`, exchange: rawFrom(`<|im_start|>${role}\n`) }),
+    ),
+    {
+      name: "a role that the template writes, though it is another's word for the answering side",
+      exchange: rawFrom('<|im_start|>ai\n', { facts: withAi }),
+    },
+    { name: 'an answer of another role that the client began', exchange: rawFrom('<|im_start|>bot\nSure') },
+    {
+      name: 'other words for the answering side in the history',
+      exchange: raw(`${start}<|im_start|>bot\nHi!<|im_end|>\n${start}${opening}`),
+    },
+    {
+      name: 'a question about how another opens an answer',
+      exchange: raw(`<|im_start|>user\nWhy <|im_start|>bot\n?<|im_end|>\n${opening}`),
+    },
+    {
+      name: 'the same of a base model',
+      exchange: rawFrom('<|im_start|>bot\n', { modelKind: 'base' }),
+    },
+    {
+      name: 'the same of one that may be a base model',
+      exchange: rawFrom('<|im_start|>bot\n', { facts: { ...qwen3, modelPath: '/qwen3-4b-base.gguf' } }),
+    },
+    {
+      name: 'the same beside a template that is the engine’s',
+      exchange: rawFrom('<|im_start|>bot\n ', {
+        modelKind: 'instruct',
+        facts: { ...qwen3, templateOrigin: 'default' },
+      }),
+    },
+    { name: 'the same for scoring', exchange: raw(`${start}<|im_start|>bot\n `, {}, { max_tokens: 1 }) },
+    {
+      name: 'an answer opened as in the history',
+      exchange: raw('<|user|>\nHé<|assistant|>\n', { facts: goesOn }),
+    },
+    {
+      name: 'one without thinking',
+      exchange: raw('<|user|>\nHé<|assistant|>\n<think></think>\n', { facts: goesOn }),
+    },
+    { name: 'a prefill behind a blank', exchange: rawFrom(`${opening} Yes`) },
+    { name: 'a prefill that ends with a blank', exchange: rawFrom(`${opening}Yes `) },
+    { name: 'a prefilled thought', exchange: rawFrom(`${opening}<think>\n`) },
+    {
+      name: 'words that open an answer, with a blank',
+      exchange: raw('USER: Hi ASSISTANT:\n', { facts: wordsBesideMarkers }),
+    },
     { name: 'an answer that is over, as for scoring', exchange: raw(`${start}${opening}Yes.<|im_end|>\n`) },
     { name: "a user's turn to be written by the model", exchange: raw('<|im_start|>user\n') },
     { name: "a user's turn that is left open", exchange: raw('<|im_start|>user\nHow do I') },
@@ -150,6 +219,60 @@ testDetector(missingGenerationPrompt, {
       name: 'another family',
       exchange: raw('<start_of_turn>user\nHé<end_of_turn>\n', { facts: gemma3 }),
       findings: [{ cause: 'rendered-by-client' }],
+    },
+    {
+      name: 'an answer opened with another family’s word',
+      exchange: rawFrom('<|im_start|>Model\n'),
+      findings: [
+        {
+          cause: 'other-role',
+          culprit: 'client',
+          severity: 'warning',
+          field: 'prompt',
+          characters: { start: start.length, end: start.length + 18 },
+          tokens: { start: 5, end: 6 },
+          message: `At character ${start.length} of prompt the answer is opened with another role's word ("model"): the template opens answers with "<|im_start|>assistant\\n".`,
+        },
+      ],
+    },
+    {
+      name: 'the same without the line end, of another family',
+      exchange: raw('<start_of_turn>user\nHé<end_of_turn>\n<start_of_turn>assistant', { facts: gemma3 }),
+      findings: [{ cause: 'other-role' }],
+    },
+    {
+      name: 'the same behind white space, and in a batch',
+      exchange: raw([start + opening, `${start}<|im_start|>GPT\n\n`], { ids: [open, closed] }),
+      findings: [{ cause: 'other-role', promptIndex: 1, field: 'prompt[1]' }],
+    },
+    ...['asistant', 'Assistant', 'assistent', 'ASSISTANT'].map((role) => ({
+      name: `the model’s own word as ${role}`,
+      exchange: rawFrom(`<|im_start|>${role}\n`),
+      findings: [
+        {
+          cause: 'other-role',
+          message: `At character ${start.length} of prompt the answer is opened with another role's word (another spelling of "assistant"): the template opens answers with "<|im_start|>assistant\\n".`,
+        },
+      ],
+    })),
+    ...['\n ', '\n\n', ' ', '\r\n', '\n\t'].map((blank) => ({
+      name: `${JSON.stringify(blank)} at the end`,
+      exchange: rawFrom(`<|im_start|>assistant${blank}`),
+      findings: [
+        {
+          cause: 'other-blank',
+          culprit: 'client' as const,
+          severity: 'warning' as const,
+          tokens: { start: 5, end: 6 },
+          characters: { start: start.length, end: start.length + 21 + blank.length },
+          message: `Behind "<|im_start|>assistant" the prompt ends with ${JSON.stringify(blank)}, where the template writes "\\n": the answer begins behind other tokens than the model was trained on.`,
+        },
+      ],
+    })),
+    {
+      name: 'the missing line end of a client that trims',
+      exchange: rawFrom('<|im_start|>assistant'),
+      findings: [{ cause: 'blank-missing', severity: 'info', culprit: 'client' }],
     },
     {
       name: 'a template that leaves it out of this conversation',

@@ -118,6 +118,53 @@ describe('missing-generation-prompt', { skip }, () => {
         assert.deepEqual((await completeText(proxied, { prompt: question, ...scoring })).said, clean);
     });
 
+    it(`${family}: is what a client opens the answer with, where it is not the template's`, async (t) => {
+      const { url } = await engine.server();
+      const proxied = await openProxy(t, url);
+      const [question, opening] = rendered[family];
+      const [, word = ''] = /([a-z]+)[^a-z]*$/.exec(opening.replace('<|end_header_id|>', '')) ?? [];
+      const other = opening.replace(word, word === 'model' ? 'assistant' : 'model');
+      const causes = {
+        [other]: 'other-role',
+        [opening.replace(word, word.toUpperCase())]: 'other-role',
+        [`${opening} `]: 'other-blank',
+        [`${opening}\n`]: 'other-blank',
+        [opening.trimEnd()]: 'blank-missing',
+      };
+      for (const [end, cause] of Object.entries(causes)) {
+        const { said } = await completeText(proxied, { prompt: question + end });
+        assert.deepEqual(said, found(`missing-generation-prompt;${cause}`), end);
+      }
+      await settled(proxied, 5);
+      const [first, ...others] = await requestFindings(proxied);
+      const before = await expected.promptIds({ url }, question);
+      const all = await expected.promptIds({ url }, question + other);
+      assertHas(first, {
+        culprit: 'client',
+        field: 'prompt',
+        tokens: { start: before.length, end: all.length },
+        characters: { start: question.length, end: question.length + other.length },
+      });
+      assert.deepEqual(
+        others.map(({ severity }) => severity),
+        ['warning', 'warning', 'warning', 'info'],
+      );
+      const meant = [
+        `${opening}Sure `,
+        `${opening} Sure`,
+        opening.replace(word, 'user'),
+        opening.replace(word, 'tool'),
+      ];
+      for (const end of meant)
+        assert.doesNotMatch(
+          (await completeText(proxied, { prompt: question + end })).said.findings ?? '',
+          /generation/,
+          end,
+        );
+      for (const scoring of expected.scoring)
+        assert.deepEqual((await completeText(proxied, { prompt: question + other, ...scoring })).said, clean);
+    });
+
     it(`${family}: is not said of any chat`, async (t) => {
       const proxied = await openProxy(t, (await engine.server()).url);
       const open = { add_generation_prompt: false };

@@ -61,6 +61,15 @@ const chatShapes: Readonly<Record<string, Shape>> = {
     { path: '/v1/responses', body: { input: messagesOf(dice, 0), max_output_tokens: 1 } },
   ],
   'rendered by the client': async (dice, { render }) => [rawOf(await render({ messages: messagesOf(dice) }))],
+  'begun by the client': async (dice, { render }) => [
+    rawOf(
+      (await render({ messages: messagesOf(dice) })) +
+        dice.pick(['Sure, ', ' Yes', '{"', '```\n', answer(dice)]),
+    ),
+  ],
+  'trimmed by the client': async (dice, { render }) => [
+    rawOf((await render({ messages: messagesOf(dice) })).trimEnd()),
+  ],
   ids: async (dice, { render, tokenize }) => [
     rawOf(await tokenize(await render({ messages: messagesOf(dice) }))),
   ],

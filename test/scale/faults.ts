@@ -150,6 +150,26 @@ export const faults: readonly Fault[] = [
     ],
   },
   {
+    kind: 'missing-generation-prompt',
+    cause: 'other-role',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, { name }, { render }) => {
+      const opened = await render({ messages: messagesOf(dice) });
+      const [own, others] =
+        name === 'gemma3' ? ['model', ['assistant', 'bot']] : ['assistant', ['model', 'bot', 'gpt']];
+      const at = opened.lastIndexOf(own);
+      return [rawOf(opened.slice(0, at) + dice.pick(others) + opened.slice(at + own.length))];
+    },
+  },
+  {
+    kind: 'missing-generation-prompt',
+    cause: 'other-blank',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, { render }) => [
+      rawOf((await render({ messages: messagesOf(dice) })) + dice.pick([' ', '\n', '  ', '\n\n'])),
+    ],
+  },
+  {
     kind: 'trailing-assistant',
     fits: instruct,
     inject: (dice) => [chatOf([...messagesOf(dice), { role: 'assistant', content: '' }])],
