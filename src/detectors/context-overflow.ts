@@ -4,10 +4,12 @@
  */
 import { toldPromptTokens } from './count-check.ts';
 import type { Detector } from './detector.ts';
+import { byContextArgument } from '../exchange/context-argument.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { bringsMedia } from '../exchange/request/media-parts.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
+import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { ContextRefusal } from '../exchange/reply/reply.ts';
 import type { GenerationRequest } from '../exchange/request/request.ts';
 
@@ -54,8 +56,7 @@ function refused({ prompts, facts }: Exchange, request: GenerationRequest, refus
     ...common('prompt-too-long', 'error'),
     field: promptField(request),
     message: `The engine refused the request: its prompt of ${prompt > 0 ? prompt : 'too many'} tokens does not fit into ${has}.`,
-    advice:
-      'Shorten or compact the conversation, or give each request a larger context in the engine; tell the client the context that one request has, which may be a part of what the engine has in all.',
+    advice: `Shorten or compact the conversation, or give each request ${largerContext(facts)}; tell the client the context that one request has, which may be a part of what the engine has in all.`,
   };
 }
 
@@ -75,11 +76,14 @@ function nearlyFull({ prompts, facts, reply }: Exchange, request: GenerationRequ
         promptIndex,
         field: promptField(request),
         message: `The prompt of ${tokens} tokens leaves ${context - tokens} of the engine's context of ${context} tokens for the answer.`,
-        advice:
-          'Compact the conversation before its next turn, or give each request a larger context in the engine.',
+        advice: `Compact the conversation before its next turn, or give each request ${largerContext(facts)}.`,
       },
     ];
   });
+}
+
+function largerContext(facts: ModelFacts | undefined): string {
+  return `a larger context in the engine${byContextArgument(facts)}`;
 }
 
 function common(

@@ -1,4 +1,5 @@
 /** From facts to advice: what will go wrong with which client. Pure, and only what the facts show; no family's name. */
+import { byContextArgument } from '../exchange/context-argument.ts';
 import { severities } from '../exchange/finding.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import { adviceIds, type Advice, type AdviceId, type Serving } from './diagnosis.ts';
@@ -110,9 +111,10 @@ const rules: Readonly<Record<AdviceId, Rule>> = {
     };
   },
 
-  'context-below-trained'({ facts: { contextTokens, contextArgument, slots }, trainedContextTokens }) {
+  'context-below-trained'({ facts, trainedContextTokens }) {
+    const { contextTokens, slots } = facts;
     if (contextTokens === 0 || contextTokens >= trainedContextTokens) return undefined;
-    const more = `Start the engine with more context${contextArgument === undefined ? '' : ` (${contextArgument})`}`;
+    const more = `Start the engine with more context${byContextArgument(facts)}`;
     return {
       severity: 'info',
       message: `A request has room for ${contextTokens} tokens, prompt and answer together, where the model was trained for ${trainedContextTokens}: longer prompts are refused, longer answers are cut.`,

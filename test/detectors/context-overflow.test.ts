@@ -22,6 +22,7 @@ const refused = (
 ): ExchangeShape =>
   chat({ reply: { status: 400, started: false, unreadReason: 'engine-error', refusal }, ...more });
 const smallContext = { ...factsOf.qwen3, contextTokens: 512 };
+const named = { ...smallContext, contextArgument: '--context N' };
 
 testDetector(contextOverflow, {
   clean: [
@@ -74,6 +75,17 @@ testDetector(contextOverflow, {
           field: 'messages',
           message:
             "The engine refused the request: its prompt of 33056 tokens does not fit into the engine's context of 32768 tokens.",
+        },
+      ],
+    },
+    {
+      name: 'the same of an engine whose argument is known',
+      exchange: refused({ promptTokens: 600, contextTokens: 512 }, { facts: named }),
+      findings: [
+        {
+          cause: 'prompt-too-long',
+          advice:
+            'Shorten or compact the conversation, or give each request a larger context in the engine (--context N); tell the client the context that one request has, which may be a part of what the engine has in all.',
         },
       ],
     },
@@ -156,6 +168,19 @@ testDetector(contextOverflow, {
           culprit: 'client',
           message:
             "The prompt of 3840 tokens leaves 256 of the engine's context of 4096 tokens for the answer.",
+          advice:
+            'Compact the conversation before its next turn, or give each request a larger context in the engine.',
+        },
+      ],
+    },
+    {
+      name: 'the same of an engine whose argument is known',
+      exchange: answered(500, { facts: named }),
+      findings: [
+        {
+          cause: 'near-limit',
+          advice:
+            'Compact the conversation before its next turn, or give each request a larger context in the engine (--context N).',
         },
       ],
     },

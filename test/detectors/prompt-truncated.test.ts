@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { countMismatch } from '../../src/detectors/count-mismatch.ts';
 import { promptTruncated } from '../../src/detectors/prompt-truncated.ts';
 import { testDetector } from '../support/detector-tester.ts';
-import { buildExchange, type ExchangeShape } from '../support/exchange-builder.ts';
+import { buildExchange, factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 
 const ids = (length: number): number[] => Array.from({ length }, (_, index) => index + 5);
 const read = (known: number, told: number | undefined, more: Partial<ExchangeShape> = {}): ExchangeShape => ({
@@ -20,6 +20,9 @@ const picture = {
   ],
 };
 const half = read(9000, 2051);
+const named = { ...factsOf.qwen3, contextArgument: '--context N' };
+const unnamed =
+  'Raise the context that the engine gives to one request, or shorten the conversation before it is sent; which part the engine cut, and whether it can be made to refuse instead, its documentation says.';
 
 testDetector(promptTruncated, {
   clean: [
@@ -47,6 +50,21 @@ testDetector(promptTruncated, {
       name: 'a long transcript behind a small context',
       exchange: half,
       findings: [{ cause: 'beyond-context', severity: 'error', culprit: 'engine', promptIndex: 0 }],
+    },
+    {
+      name: 'the same of an engine whose argument is known',
+      exchange: { ...half, facts: named },
+      findings: [
+        {
+          cause: 'beyond-context',
+          advice: unnamed.replace('one request', 'one request (--context N)'),
+        },
+      ],
+    },
+    {
+      name: 'one that would have fitted: what such an argument says is not what this request was given',
+      exchange: { ...read(4000, 2048), facts: named },
+      findings: [{ cause: 'within-context', advice: unnamed }],
     },
     {
       name: 'half of a prompt that would have fitted',

@@ -55,6 +55,8 @@ describe('a request that does not fit', { skip: engine.skip }, () => {
         culprit: 'client',
         field,
         message: `The engine refused the request: its prompt of ${prompt} tokens does not fit into the engine's context of 512 tokens.`,
+        advice:
+          'Shorten or compact the conversation, or give each request a larger context in the engine (--ctx-size N); tell the client the context that one request has, which may be a part of what the engine has in all.',
       });
     });
   }
