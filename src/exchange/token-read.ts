@@ -2,6 +2,7 @@
 import type { Edit } from './edits.ts';
 
 export const unknownReasons = [
+  'answer-too-large',
   'body-too-large',
   'budget-exhausted',
   'compressed-body',

@@ -8,6 +8,7 @@ import type { Json } from '../../exchange/request/request.ts';
 import type { OracleName, OracleResult } from '../../exchange/oracle.ts';
 import { unknown, type Unknown, type UnknownReason } from '../../exchange/token-read.ts';
 
+import { mostAnswerBytes, readBounded } from './bounded-answer.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 
 export type OracleAnswer =
@@ -142,7 +143,8 @@ export class OracleClient {
       ...(question.body === undefined ? {} : { body: question.body }),
       signal,
     });
-    const text = await response.body.text();
+    const text = await readBounded(response.body, mostAnswerBytes(question.body));
+    if (text === undefined) return { ...unknown('answer-too-large'), status: response.statusCode };
     return readAnswer(
       response.statusCode,
       text,

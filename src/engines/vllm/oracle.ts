@@ -179,7 +179,7 @@ export class VllmOracle {
   }
 }
 
-const absences: readonly string[] = ['engine-cannot', 'oracle-refused', 'oracle-error'];
+const absences: readonly string[] = ['answer-too-large', 'engine-cannot', 'oracle-refused', 'oracle-error'];
 
 /** A gateway may answer anything for what it does not carry; that it is asked too much is of the moment. */
 function isAbsence({ reason }: OracleFailure): boolean {

@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 
+import { mostAnswerBytes } from '../../../src/engines/oracle/bounded-answer.ts';
 import { OracleClient, type OracleClientOptions } from '../../../src/engines/oracle/oracle-client.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -69,6 +70,38 @@ describe('OracleClient', () => {
       const answer = await client.ask(props);
       assert.equal(answer.known, false);
       assert.equal(answer.reason, reason);
+    });
+  }
+
+  for (const asked of ['GET', 'POST'] as const) {
+    it(`reads no answer without end (${asked}): it is unknown, and the connection is closed`, async () => {
+      let sent = 0;
+      let ended = 0;
+      const closing: Promise<unknown>[] = [];
+      const chunk = Buffer.alloc(1024 * 1024, '[');
+      const { client } = await clientOf(
+        (_, response) => {
+          closing.push(once(response, 'close'));
+          const more = (): void => {
+            while (!response.destroyed) {
+              sent += chunk.length;
+              if (!response.write(chunk)) return;
+            }
+          };
+          response.on('drain', more).on('close', () => (ended += 1));
+          more();
+        },
+        { timeoutMs: () => 60_000 },
+      );
+      const body = asked === 'POST' ? { body: 'x'.repeat(1024 * 1024) } : {};
+      const most = mostAnswerBytes(body.body);
+      const answer = await client.ask({ ...props, method: asked, ...body });
+      assert.deepEqual(answer, { known: false, reason: 'answer-too-large', status: 200 });
+      await closing[0];
+      assert.equal(ended, 1, 'it is not asked again');
+      assert.ok(sent >= most, 'what may be an answer is read');
+      // What stands in the buffers of both ends beside.
+      assert.ok(sent < most + 64 * 1024 * 1024, `${sent} bytes were sent`);
     });
   }
 

@@ -153,6 +153,8 @@ describe('a gateway before a vLLM that answers only some questions', () => {
     const anyPage = { status: 200, text: '<html>welcome</html>' };
     assert.deepEqual(await asks(answering(/version|metrics|tokenizer_info|render/, anyPage)), [25]);
     assert.deepEqual(await asks(answering(/render/, { status: 200, text: '{"ok":true}' })), [25]);
+    const larger = { status: 200, text: 'x'.repeat(33 * 1024 * 1024) };
+    assert.deepEqual(await asks(answering(/version|metrics/, larger)), [25]);
   });
 
   it('makes ids unknown where it has no tokenizing, and says why', async () => {
