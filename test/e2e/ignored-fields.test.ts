@@ -30,6 +30,21 @@ const cases: Record<string, Case> = {
     meaningless: { add_special_tokens: true },
   },
   documents: { path: conversation, fields: { documents }, meaningless: { documents: [] } },
+  system: {
+    path: conversation,
+    fields: { system: 'Answer as the keeper of a weir.' },
+    meaningless: { system: ' ' },
+  },
+  'system-prompt': {
+    path: text,
+    fields: { system_prompt: { prompt: 'Answer as the keeper of a weir.' } },
+    meaningless: { system_prompt: prompt },
+  },
+  instructions: {
+    path: conversation,
+    fields: { instructions: 'Answer as the keeper of a weir.' },
+    meaningless: { instructions: null },
+  },
   suffix: { path: text, fields: { suffix: ' and then it ended.' }, meaningless: { suffix: '' } },
   echo: { path: text, fields: { echo: true }, meaningless: { echo: false } },
   'truncate-prompt-tokens': {

@@ -28,6 +28,27 @@ export function writtenOutArgument(routes: readonly RouteKind[]): IgnoredField {
   };
 }
 
+/**
+ * Instructions beside the messages, as other protocols have them: `system` (Anthropic, Ollama), `system_prompt` (hosted models,
+ * llama-server itself until 2024), `instructions` (OpenAI's Responses).
+ */
+export const otherInstructions: readonly IgnoredField[] = [
+  instructionsAs('system', ['chat', 'completion', 'responses']),
+  instructionsAs('system_prompt', ['chat', 'completion', 'messages', 'responses']),
+  instructionsAs('instructions', ['chat', 'completion', 'messages']),
+];
+
+function instructionsAs(field: string, routes: readonly RouteKind[]): IgnoredField {
+  return {
+    name: field.replaceAll('_', '-'),
+    path: [field],
+    routes,
+    effect: 'text',
+    instead:
+      'Send it as the first message, with the role system (to /v1/messages as system, to /v1/responses as instructions).',
+  };
+}
+
 /** Ollama's way to ask for a larger context. @param flag of the engine, which sets it */
 export function contextOption(flag: string): IgnoredField {
   return {

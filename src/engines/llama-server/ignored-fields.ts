@@ -5,7 +5,13 @@
  */
 import type { IgnoredField } from '../../exchange/model-facts.ts';
 
-import { contextOption, thinkingSwitch, truncation, writtenOutArgument } from '../facts/ignored-fields.ts';
+import {
+  contextOption,
+  otherInstructions,
+  thinkingSwitch,
+  truncation,
+  writtenOutArgument,
+} from '../facts/ignored-fields.ts';
 
 export const llamaIgnoredFields: readonly IgnoredField[] = [
   {
@@ -42,5 +48,6 @@ export const llamaIgnoredFields: readonly IgnoredField[] = [
   ...['enable_thinking', 'think', 'thinking'].map((field) =>
     thinkingSwitch(field, ['chat', 'messages', 'responses']),
   ),
+  ...otherInstructions,
   writtenOutArgument(['chat', 'messages', 'responses']),
 ];
