@@ -4,6 +4,7 @@
  */
 import { hostedTools } from './causes/hosted-tools.ts';
 import { grouped, lostOf } from './causes/lost.ts';
+import { misplacedSchemaFinding, misplacedSchemas } from './causes/tool-forms.ts';
 import { wholeTools } from './causes/whole-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
@@ -11,7 +12,7 @@ import { formatPath } from '../exchange/json/json-path.ts';
 import type { LostParts } from '../exchange/written/lost-parts.ts';
 import type { LostToolPart } from '../exchange/written/lost-tools.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
-import type { ChatRequest } from '../exchange/request/request.ts';
+import type { ChatRequest, JsonPath } from '../exchange/request/request.ts';
 import { toolParts } from '../exchange/written/tool-parts.ts';
 
 /** One finding for each sort of part; more say nothing new. */
@@ -35,9 +36,21 @@ export const toolsDropped: Detector = {
     const rendered = prompts[0]?.known === true ? prompts[0].text : undefined;
     const hosted =
       isUnwanted || chat === undefined || rendered === undefined ? [] : hostedTools(chat, rendered);
-    return [...whole, ...hosted, ...partsOf([...lost.toolParts, ...known])].slice(0, mostFindings);
+    const schemas = (
+      chat === undefined || rendered === undefined ? [] : misplacedSchemas(chat, rendered)
+    ).filter((path) => !lost.tools.some((tool) => isWithin(path, tool.path)));
+    const misplaced =
+      chat === undefined || isUnwanted || schemas.length === 0 ? [] : [misplacedSchemaFinding(schemas, chat)];
+    const parts = [...lost.toolParts, ...known].filter(
+      ({ path }) => !schemas.some((one) => isWithin(path, one)),
+    );
+    return [...whole, ...hosted, ...misplaced, ...partsOf(parts)].slice(0, mostFindings);
   },
 };
+
+function isWithin(path: JsonPath, outer: JsonPath): boolean {
+  return outer.every((step, at) => path[at] === step);
+}
 
 /** Fields that the template was seen to leave out, whose values are too short to be missed in a prompt. */
 function knownParts(

@@ -36,6 +36,19 @@ const written = (...tools: readonly JsonObject[]): string =>
 const question: JsonObject = { role: 'user', content: 'What is the weather in Lisbon?' };
 const asked = turn('user', 'What is the weather in Lisbon?');
 
+/** Without its schema. */
+const ofAnthropic: JsonObject = { name: 'get_weather', description: 'Calls get_weather for a city.' };
+const nameOnly = `${turn('system', JSON.stringify(ofAnthropic))}\n`;
+
+function messages(tools: readonly JsonObject[], text: string): ExchangeShape {
+  return {
+    route: 'messages',
+    body: { max_tokens: 8, messages: [question], tools: [...tools] },
+    facts: factsOf.qwen3,
+    text,
+  };
+}
+
 function chat(tools: readonly JsonObject[], text: string, more: JsonObject = {}): ExchangeShape {
   return {
     route: 'chat',
@@ -217,6 +230,31 @@ testDetector(toolsDropped, {
     },
     { name: 'tools without a name', exchange: chat([{ type: 'web_search' }], asked + ask) },
     {
+      name: 'a schema under another name beside the one that is read',
+      exchange: messages(
+        [{ ...ofAnthropic, input_schema: schema, parameters: schema }],
+        written(weather) + asked + ask,
+      ),
+    },
+    {
+      name: 'a schema under another name, of an engine that reads it',
+      exchange: messages([{ ...ofAnthropic, parameters: schema }], written(weather) + asked + ask),
+    },
+    {
+      name: 'a schema without properties under another name',
+      exchange: messages([{ ...ofAnthropic, parameters: { type: 'object' } }], nameOnly + asked + ask),
+    },
+    {
+      name: 'a schema under another name, of tools that are not to be called',
+      exchange: chat(
+        [{ type: 'function', function: { ...ofAnthropic, inputSchema: schema } }],
+        nameOnly + asked + ask,
+        {
+          tool_choice: 'none',
+        },
+      ),
+    },
+    {
       name: 'Anthropic tools',
       exchange: {
         route: 'messages',
@@ -233,6 +271,72 @@ testDetector(toolsDropped, {
     },
   ],
   found: [
+    {
+      name: 'tools in the form of chat completions on /v1/messages, where the template writes tools',
+      exchange: {
+        ...messages([weather, time], asked + ask),
+        facts: { ...factsOf.qwen3, reading: { ...nothingDropped, dropped: ['reasoning'] } },
+      },
+      findings: [
+        {
+          cause: 'other-form',
+          severity: 'error',
+          culprit: 'client',
+          field: 'tools[0]',
+          message:
+            'The prompt does not name tools[0] and 1 more: they have the form of another protocol, and this route reads nothing of it.',
+          advice: 'Send tools here as {"name": …, "description": …, "input_schema": {…}}.',
+        },
+      ],
+    },
+    {
+      name: 'a tool in the form of /v1/messages on the Responses route',
+      exchange: { ...responses([{ ...ofAnthropic, input_schema: schema }]), text: asked + ask },
+      findings: [
+        {
+          cause: 'other-form',
+          culprit: 'client',
+          field: 'tools[0]',
+          advice: 'Send tools here as {"type": "function", "name": …, "description": …, "parameters": {…}}.',
+        },
+      ],
+    },
+    ...(['parameters', 'inputSchema'] as const).map((member) => ({
+      name: `a schema that /v1/messages does not read: ${member}`,
+      exchange: messages([{ ...ofAnthropic, [member]: schema }], nameOnly + asked + ask),
+      findings: [
+        {
+          cause: 'unread-schema',
+          severity: 'error',
+          culprit: 'client',
+          field: `tools[0].${member}`,
+        } as const,
+      ],
+    })),
+    {
+      name: 'a schema that chat completions do not read, inside of the function and beside it',
+      exchange: chat(
+        [
+          { type: 'function', function: { ...ofAnthropic, input_schema: schema } },
+          { type: 'function', function: { ...ofAnthropic, name: 'get_time' }, parameters: schema },
+        ],
+        `${nameOnly}get_time\n${asked}${ask}`,
+      ),
+      findings: [
+        {
+          cause: 'unread-schema',
+          culprit: 'client',
+          field: 'tools[0].function.input_schema',
+          message:
+            "The prompt does not hold tools[0].function.input_schema (and 1 more): the engine reads a tool's schema from function.parameters, and the model does not know which arguments the tool takes.",
+        },
+      ],
+    },
+    {
+      name: 'a tool of which nothing is there, its schema under another name with it',
+      exchange: messages([{ ...ofAnthropic, parameters: schema }], asked + ask),
+      findings: [{ cause: 'all-tools', culprit: 'template' }],
+    },
     {
       name: 'a tool of the Responses route that is no function',
       exchange: responses([flat, patch]),

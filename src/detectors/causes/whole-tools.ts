@@ -5,6 +5,7 @@ import { formatPath } from '../../exchange/json/json-path.ts';
 import type { TemplateReading } from '../../exchange/model-facts.ts';
 import type { ChatRequest, JsonPath } from '../../exchange/request/request.ts';
 import type { LostTool } from '../../exchange/written/lost-tools.ts';
+import { inOtherForm, otherForm } from './tool-forms.ts';
 import { wroteIn } from './tried-tools.ts';
 
 export function wholeTools(
@@ -14,12 +15,14 @@ export function wholeTools(
   reading: TemplateReading | undefined,
 ): Finding[] {
   const unread = lost.filter((tool) => tool.unread);
-  const read = lost.filter((tool) => !tool.unread);
+  const misformed = inOtherForm(lost, request);
+  const read = lost.filter((tool) => !tool.unread && !misformed.includes(tool));
   const isFunction = ({ path }: LostTool): boolean => typeOf(request, path) === undefined;
   const dropped = read.filter(isFunction);
   const others = read.filter((tool) => !isFunction(tool));
   return [
     ...(unread.length > 0 ? [unreadTools(unread)] : []),
+    ...(request && misformed.length > 0 ? [otherForm(misformed, request)] : []),
     ...(dropped.length > 0 ? [droppedTools(dropped, dropped.length === count, request, reading)] : []),
     ...(others.length > 0 ? [otherTools(others, typeOf(request, others[0]?.path ?? []) ?? '')] : []),
   ];
