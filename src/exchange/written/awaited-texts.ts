@@ -31,6 +31,9 @@ interface Waiting extends Awaited {
   hasOther: boolean;
 }
 
+/** So many times it is looked for what a template leaves out. */
+const enoughGone = 3;
+
 export class AwaitedTexts {
   readonly #rendered: string;
   readonly #seen: SeenWriting;
@@ -38,6 +41,8 @@ export class AwaitedTexts {
   #awaited: Waiting[] = [];
   #reasoningAlone = true;
   #work = 0;
+  /** So many texts beside calls were gone, and none was there since. */
+  #goneBeside = 0;
   #slack = 0;
 
   constructor(rendered: string, seen: SeenWriting) {
@@ -52,6 +57,11 @@ export class AwaitedTexts {
   /** False if a text is awaited that is no reasoning. */
   get isReasoningAlone(): boolean {
     return this.#reasoningAlone;
+  }
+
+  /** True where what is said beside calls is not worth a look in its place; if it is there, `settle` tells. */
+  get leavesOutBeside(): boolean {
+    return this.#goneBeside >= enoughGone;
   }
 
   /** How many characters they may take in the prompt if they are there. */
@@ -81,6 +91,7 @@ export class AwaitedTexts {
     const places: LatePlace[] = [];
     let from = 0;
     let last = -1;
+    let areTold = true;
     for (const awaited of this.#awaited) {
       const { part, message, role } = awaited;
       const start = Math.max(awaited.start, from);
@@ -90,15 +101,20 @@ export class AwaitedTexts {
       const { place } = state;
       if (state.state === 'unknown' || state.leftOut !== undefined) return undefined;
       if (place !== undefined) {
+        // Those before it were looked for in it, too.
+        if (!areTold) return undefined;
         // Reasoning that is there was looked for in its place.
         if (isReasoning(part.sort) || isCode({ part, message, ...state }, this.#rendered)) return undefined;
         places.push({ awaited, place });
         from = place.end;
       }
+      areTold &&= state.state === 'lost' || place !== undefined;
       if (state.state !== 'lost') {
         markLast(this.#unmet, message);
         last = message;
       }
+      if (part.sort === 'text-beside-calls')
+        this.#goneBeside = state.state === 'lost' ? this.#goneBeside + 1 : 0;
       if (state.state === 'kept') continue;
       const hasOther = awaited.hasOther || last === message;
       this.#unmet.push({ part, message, role, state: state.state, missing: state.missing, hasOther });
@@ -112,10 +128,14 @@ export class AwaitedTexts {
   /** Those that are not there, or not all of it; undefined if one of them stands elsewhere. */
   lost(): readonly LostText[] | undefined {
     const gone: Unmet[] = [];
+    let isBesideGone = false;
     /** What is not known of may be there. */
     let unknownOf = -1;
     for (const one of this.#unmet) {
-      if (one.state === 'lost' && !isReasoning(one.part.sort)) {
+      const isBeside = one.part.sort === 'text-beside-calls';
+      // A template that leaves out what is said beside one call, and writes it nowhere else, does so with the next.
+      const isKnown = isReasoning(one.part.sort) || (isBeside && isBesideGone);
+      if (one.state === 'lost' && !isKnown) {
         if (this.#work + this.#rendered.length > mostRead(this.#rendered)) {
           unknownOf = one.message;
           markLast(gone, unknownOf);
@@ -124,6 +144,7 @@ export class AwaitedTexts {
         const { state } = stateAnywhere(one.part, this.#rendered, this.#seen);
         this.#work += this.#rendered.length * readsOfMissing;
         if (state !== 'lost' || isLeading(one.part)) return undefined;
+        isBesideGone ||= isBeside;
       }
       one.hasOther ||= one.message === unknownOf;
       gone.push(one);

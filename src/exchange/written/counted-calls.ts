@@ -4,7 +4,7 @@
  */
 import type { FormWriting } from './form-writing.ts';
 import { namePlace, standsAlone } from './name-place.ts';
-import type { CallPart } from './prompt-parts.ts';
+import type { CallPart } from './call-parts.ts';
 import type { ReadingBudget } from './reading-budget.ts';
 import { standsAt } from './text-place.ts';
 import type { ToldCall, ToldText } from './told-calls.ts';

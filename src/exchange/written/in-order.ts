@@ -4,13 +4,14 @@
  * between its neighbours. Where anything else is otherwise, nothing is said, and the long way tells what it is.
  */
 import { AwaitedTexts } from './awaited-texts.ts';
+import { callsOf } from './call-parts.ts';
 import { CallWays } from './call-ways.ts';
 import type { SeenWriting } from './form-writing.ts';
 import type { CallGap } from './lost-calls.ts';
-import type { LostText } from './lost-texts.ts';
+import { standsInQuotes, type LostText } from './lost-texts.ts';
 import { OpenGaps } from './open-gaps.ts';
 import { PlainMessage } from './plain-message.ts';
-import { callsOf, partsOfMessage, standingIn, type Standing, type TextPart } from './prompt-parts.ts';
+import { partsOfMessage, plainContent, standingIn, type Standing, type TextPart } from './prompt-parts.ts';
 import { wholePlace } from './text-between.ts';
 import { isLeading } from './placed-texts.ts';
 import { placeOf, standsAt, trimmed } from './text-place.ts';
@@ -119,7 +120,8 @@ class Reading implements InOrder {
       if (content !== '' && !this.#readText(message, index, content)) return false;
     } else {
       for (const { text } of content) {
-        if (!this.#readText(message, index, text as string) || this.#isCode(text as string)) return false;
+        if (!this.#readText(message, index, text as string)) return false;
+        if (standsInQuotes(text as string, this.#textEnd, this.#rendered)) return false;
       }
     }
     this.#noteMet(index);
@@ -160,7 +162,7 @@ class Reading implements InOrder {
     if (way === undefined || !standsAt(rendered, needle, start)) {
       // What is looked for later may hold a short text by chance.
       if (needle.length < leastAnchor && this.#awaited.count > 0) return false;
-      start = this.#near(needle);
+      start = this.#isExpectedGone(needle) ? -1 : this.#near(needle);
       if (start < 0) return this.#readOtherwise(message, index, text, needle);
       this.#ways.set(role, start - this.#at);
     }
@@ -172,6 +174,7 @@ class Reading implements InOrder {
     if (needle.length < leastAnchor) return false;
     const part = this.#partOf(message, index, text);
     if (part === undefined) return false;
+    if (this.#isExpectedGone(needle)) return this.#await(part, index, message.role);
     const near = this.#rendered.slice(this.#at, this.#at + this.#reachOf(needle));
     const whole = wholePlace(part, near, this.#seen);
     if (whole !== undefined) {
@@ -183,19 +186,28 @@ class Reading implements InOrder {
       const start = placeOf(this.#rendered, needle, this.#at);
       if (start >= 0) return this.#meet(message, index, start, needle);
     }
-    this.#await(part, index, message.role);
-    return this.#awaited.count <= mostAwaited;
+    return this.#await(part, index, message.role);
+  }
+
+  #isExpectedGone(needle: string): boolean {
+    return this.#awaited.leavesOutBeside && this.#plain.calls.length > 0 && needle.length >= leastAnchor;
   }
 
   /** Undefined where not all of the text is meant for the model. */
   #partOf(message: ChatMessage, index: number, text: string): TextPart | undefined {
+    const { content, calls } = this.#plain;
+    if (typeof content === 'string' && !instructs(message)) {
+      return plainContent(message, content, calls.length > 0);
+    }
     const { texts } = partsOfMessage(message, index, this.#standing);
     return texts.find((part) => part.member === 'content' && part.text === text);
   }
 
-  #await(part: TextPart, message: number, role: string): void {
+  /** False where too many are. */
+  #await(part: TextPart, message: number, role: string): boolean {
     this.#hasAwaited = true;
     this.#awaited.add({ part, message, role, start: this.#textEnd });
+    return this.#awaited.count <= mostAwaited;
   }
 
   #meet(message: ChatMessage, index: number, start: number, written: string): boolean {
@@ -242,14 +254,6 @@ class Reading implements InOrder {
     if (ofTurn === undefined) return;
     this.#gaps.close(start, ofTurn, message);
     this.#turnEnd = Math.max(this.#turnEnd, end);
-  }
-
-  /** Inside of quotes, as in a written list of parts; white space at the text's beginning is there, too. */
-  #isCode(text: string): boolean {
-    const needle = trimmed(text);
-    const start = this.#textEnd - needle.length;
-    const spaced = start - (text.length - text.trimStart().length);
-    return needle !== '' && [start, spaced].some((at) => /['"]/.test(this.#rendered.charAt(at - 1)));
   }
 
   #readReasoning({ role, path }: ChatMessage, message: number): boolean {

@@ -7,7 +7,7 @@ import type { FormWriting } from './form-writing.ts';
 import { CountedCalls, findTold, type LostAmong } from './counted-calls.ts';
 import { namePlace } from './name-place.ts';
 import type { ReadingBudget } from './reading-budget.ts';
-import type { CallPart } from './prompt-parts.ts';
+import type { CallPart } from './call-parts.ts';
 import { toldCall, type ToldCall } from './told-calls.ts';
 import type { Found } from './written-forms.ts';
 

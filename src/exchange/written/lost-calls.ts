@@ -2,7 +2,8 @@
 import type { SeenWriting } from './form-writing.ts';
 import { lostAmong } from './lost-arguments.ts';
 import type { PlacedText, PlacedTexts } from './placed-texts.ts';
-import type { CallPart, MessageParts } from './prompt-parts.ts';
+import type { CallPart } from './call-parts.ts';
+import type { MessageParts } from './prompt-parts.ts';
 import { ReadingBudget } from './reading-budget.ts';
 import type { JsonPath } from '../request/request.ts';
 import { isAnchor, outside, overlapping } from './text-ranges.ts';

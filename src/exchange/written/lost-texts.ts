@@ -2,6 +2,7 @@
 import type { PlacedText } from './placed-texts.ts';
 import type { MessageParts, TextPart, TextSort } from './prompt-parts.ts';
 import type { JsonPath } from '../request/request.ts';
+import { trimmed } from './text-place.ts';
 import type { Found } from './written-forms.ts';
 
 export interface LostText {
@@ -67,6 +68,17 @@ export function isCode({ part, place }: PlacedText, rendered: string): boolean {
   if (!part.listed || place === undefined || part.sort === 'tool-result') return false;
   const before = rendered.slice(Math.max(0, place.start - 24 - part.text.length), place.start);
   return codeBefore.test(before.slice(0, before.length - leadingSpace(part.text, before)));
+}
+
+/**
+ * As in a written list of parts; white space at the text's beginning may be there, too.
+ * @param end of the text in the prompt, which has it as it was sent
+ */
+export function standsInQuotes(text: string, end: number, rendered: string): boolean {
+  const needle = trimmed(text);
+  const start = end - needle.length;
+  const spaced = start - (text.length - text.trimStart().length);
+  return needle !== '' && [start, spaced].some((at) => /['"]/.test(rendered.charAt(at - 1)));
 }
 
 /** White space at the text's beginning is there, too. */

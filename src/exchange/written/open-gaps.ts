@@ -1,6 +1,6 @@
 /** Where the calls of a conversation stand, while its texts are met in order: a gap is open until a text behind it closes it. */
 import type { CallGap } from './lost-calls.ts';
-import { callsOf, type CallPart } from './prompt-parts.ts';
+import { callsOf, type CallPart } from './call-parts.ts';
 import { overlapping } from './text-ranges.ts';
 import { standsInCalls } from './told-calls.ts';
 import type { ChatMessage } from '../request/request.ts';

@@ -2,9 +2,10 @@
  * The parts of a conversation that a model should be given: texts, reasoning and calls of tools, each with its place in the
  * body, whichever dialect it came in. Media, ids and other members that are no text are left out.
  */
-import { isArray, isObject, parseJson } from '../json/body-reader.ts';
+import { isArray, isObject } from '../json/body-reader.ts';
 import type { ChatMessage, ChatRequest, Json, JsonPath } from '../request/request.ts';
 import { attributionPrefix, instructs } from '../request/system-text.ts';
+import { callsOf, type CallPart } from './call-parts.ts';
 
 /**
  * What a text is to the conversation. `later-instructions` are those after the first; `text-beside-calls` is what an
@@ -37,19 +38,6 @@ export interface TextPart {
   readonly member: string;
   /** True if it is one of several parts of a content list. */
   readonly listed: boolean;
-}
-
-export interface CallPart {
-  readonly name: string;
-  /** The arguments as parsed, where they are JSON; else their text. */
-  readonly arguments: Json;
-  /** Their text, where they were sent as one. */
-  readonly sent?: string;
-  readonly path: JsonPath;
-  /** Where they stand below the path. */
-  readonly argumentsPath: JsonPath;
-  /** True for a call that stands where the protocol once had it. */
-  readonly unread: boolean;
 }
 
 export interface MessageParts {
@@ -96,6 +84,11 @@ export function partsOfMessage(
   return { role: message.role, path: message.path, texts: withoutBlank(texts), calls };
 }
 
+/** The content of a message that gives no instructions, where it is one string. */
+export function plainContent({ role, contentPath }: ChatMessage, text: string, hasCalls: boolean): TextPart {
+  return { sort: sortOf(role, hasCalls), text, path: contentPath, member: 'content', listed: false };
+}
+
 function withoutBlank(texts: readonly TextPart[]): readonly TextPart[] {
   for (const { text } of texts) {
     if (text.trim() === '') return texts.filter((one) => one.text.trim() !== '');
@@ -114,7 +107,11 @@ function leaveOutAttribution(texts: TextPart[]): void {
 
 function ownSort(message: ChatMessage, isLater: boolean, hasCalls: boolean): TextSort {
   if (instructs(message)) return isLater ? 'later-instructions' : 'instructions';
-  switch (message.role) {
+  return sortOf(message.role, hasCalls);
+}
+
+function sortOf(role: string, hasCalls: boolean): TextSort {
+  switch (role) {
     case 'user':
       return 'question';
     case 'assistant':
@@ -216,60 +213,6 @@ function addUnread(texts: TextPart[], { value, path }: ChatMessage): void {
 export function isUnreadText(text: string): boolean {
   const given = text.trim();
   return given.length >= leastUnread && /\s/.test(given) && Number.isNaN(Date.parse(text));
-}
-
-const noCalls: readonly CallPart[] = [];
-
-/** Calls of tools that the message makes, wherever its protocol has them. */
-export function callsOf({ value, path, contentPath }: ChatMessage): readonly CallPart[] {
-  const { tool_calls: calls, function_call: legacy, content, type } = value;
-  // Most messages hold none.
-  if (!isArray(calls) && !isArray(content) && legacy === undefined && type === undefined) return noCalls;
-  const found: CallPart[] = [];
-  if (isArray(calls)) {
-    for (const [index, call] of calls.entries()) {
-      const inner = isObject(call) ? call['function'] : undefined;
-      const [own, below] = isObject(inner) ? [inner, inFunction] : [call, inCall];
-      addCall(found, own, below, [...path, 'tool_calls', index]);
-    }
-  }
-  if (legacy !== undefined) addCall(found, legacy, inCall, [...path, 'function_call'], true);
-  if (type === 'function_call') addCall(found, value, inCall, path);
-  if (isArray(content)) {
-    for (const [index, part] of content.entries()) {
-      if (isObject(part) && part['type'] === 'tool_use')
-        addCall(found, part, ['input'], [...contentPath, index]);
-    }
-  }
-  return found;
-}
-
-const inCall = ['arguments'] as const;
-const inFunction = ['function', 'arguments'] as const;
-
-function addCall(
-  found: CallPart[],
-  call: Json | undefined,
-  argumentsPath: readonly string[],
-  path: JsonPath,
-  unread = false,
-): void {
-  if (!isObject(call) || typeof call['name'] !== 'string' || call['name'] === '') return;
-  const given = call[argumentsPath.at(-1) ?? ''];
-  found.push({
-    name: call['name'],
-    arguments: argumentsOf(given),
-    ...(typeof given === 'string' && { sent: given }),
-    path,
-    argumentsPath,
-    unread,
-  });
-}
-
-function argumentsOf(given: Json | undefined): Json {
-  if (typeof given !== 'string') return given ?? null;
-  const parsed = parseJson(given);
-  return parsed === undefined ? given : parsed;
 }
 
 /** Texts and keys of a JSON value that a model is given in one form or another; numbers and flags are too short to tell. */

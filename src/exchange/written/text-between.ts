@@ -75,8 +75,8 @@ export function stateAnywhere(part: TextPart, rendered: string, seen: SeenWritin
   const writings = writingsOf(part, seen);
   const place = findWritten(part.text, rendered, writings);
   if (place !== undefined) return { state: 'kept', place, missing: [] };
-  const forms = [...writings.flatMap((form) => form.write(part.text)), ...writtenForms(part.text)];
-  return { state: forms.some((form) => holdsSamples(form, rendered)) ? 'kept' : 'lost', missing: [] };
+  const forms = new Set([...writings.flatMap((form) => form.write(part.text)), ...writtenForms(part.text)]);
+  return { state: [...forms].some((form) => holdsSamples(form, rendered)) ? 'kept' : 'lost', missing: [] };
 }
 
 /** The forms in which this template was seen to write texts of that sort. */

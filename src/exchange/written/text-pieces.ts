@@ -58,21 +58,33 @@ export function inPieces(given: string, rendered: string, writings: readonly For
   return isGone ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
 }
 
-/** Of any piece that is worth a look so much begins at one of the places that are looked at. */
-const shared = 10;
+/** A run that is worth a look holds a whole piece of this length, at one of the places that are looked at. */
+const pieceLength = 6;
+const pieceStep = anchorLength - pieceLength + 1;
 const mostShared = 256;
 
 /** Of plain characters: such a run is a text's own, and stands in each of its forms. */
 const leastOwn = 28;
+/** It is looked for in so much of a text's beginning. */
+const mostBeginning = 256;
 
 /**
- * True for a text that begins with a run which no form writes otherwise, and of which a short gap holds nothing. Most that is
- * left out is told so.
+ * True for a text with a run which no form writes otherwise, and of which a short gap holds nothing. Most that is left out is
+ * told so.
  */
 export function isClearlyGone(given: string, gap: string, writings: readonly FormWriting[]): boolean {
-  if (given.length < leastOwn || gap.length > mostShared) return false;
-  for (let at = 0; at < leastOwn; at += 1) if (!isPlainCode(given.charCodeAt(at))) return false;
+  if (gap.length > mostShared || !hasOwnRun(given)) return false;
   return writings.every(({ keepsPlain }) => keepsPlain) && !sharesPieces(given, gap);
+}
+
+function hasOwnRun(given: string): boolean {
+  const end = Math.min(given.length, mostBeginning);
+  let run = 0;
+  for (let at = 0; at < end; at += 1) {
+    run = isPlainCode(given.charCodeAt(at)) ? run + 1 : 0;
+    if (run === leastOwn) return true;
+  }
+  return false;
 }
 
 /** They cut markup into words; most texts have none. */
@@ -81,23 +93,34 @@ const cuts = ['<', '>', '|'] as const;
 /** False where the markup between two texts has no piece of the text; true for longer ones without a look. */
 function sharesPieces(text: string, between: string): boolean {
   if (between.length > mostShared) return true;
-  if (longestUncut(between) < anchorLength && !cuts.some((cut) => text.includes(cut))) return false;
-  for (let at = 0; at + shared <= between.length; at += shared) {
-    if (text.includes(between.slice(at, at + shared))) return true;
+  if (!cuts.some((cut) => text.includes(cut)) && !hasLongUncut(between)) return false;
+  const [short, long] = text.length < between.length ? [text, between] : [between, text];
+  for (let at = 0; at + pieceLength <= short.length; at += pieceStep) {
+    const piece = short.slice(at, at + pieceLength);
+    for (let place = long.indexOf(piece); place >= 0; place = long.indexOf(piece, place + 1)) {
+      if (sharedRun(short, at, long, place) >= anchorLength) return true;
+    }
   }
   return false;
 }
 
-function longestUncut(text: string): number {
-  let longest = 0;
+function hasLongUncut(text: string): boolean {
   let start = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code !== 0x3c && code !== 0x3e && code !== 0x7c) continue;
-    longest = Math.max(longest, at - start);
-    start = at + 1;
+    if (code === 0x3c || code === 0x3e || code === 0x7c) start = at + 1;
+    else if (at - start + 1 >= anchorLength) return true;
   }
-  return Math.max(longest, text.length - start);
+  return false;
+}
+
+/** How long the run is that both have around a piece of it. */
+function sharedRun(one: string, at: number, other: string, place: number): number {
+  let before = 0;
+  while (before < Math.min(at, place) && one[at - before - 1] === other[place - before - 1]) before += 1;
+  let after = pieceLength;
+  while (at + after < one.length && one[at + after] === other[place + after]) after += 1;
+  return before + after;
 }
 
 /** Ends reasoning inside an answer, whatever the model calls it. */

@@ -1,7 +1,7 @@
 /** What of a call tells it from others: the values of its arguments, else their keys; each as it is looked for in a prompt. */
 import { isArray, isObject } from '../json/body-reader.ts';
 import type { Json } from '../request/request.ts';
-import type { CallPart } from './prompt-parts.ts';
+import type { CallPart } from './call-parts.ts';
 import { beginningOf, lastPlainRun, leastTold } from './written-forms.ts';
 
 /** Text of the arguments that is worth a look. */

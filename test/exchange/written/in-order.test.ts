@@ -235,6 +235,8 @@ interface Turn {
 /** How a template writes conversations, and what it leaves out of them. */
 interface Template {
   readonly reasoning: 'none' | 'all' | 'behind-question';
+  /** In so many turns what is said beside calls is left out. */
+  readonly silent: number;
   readonly calls: 'literal' | 'spaced' | 'marked-up' | 'lines' | 'keywords' | 'none';
   /** The call, by number, whose path is cut in half, or is left out with its key. */
   readonly cut: { readonly call: number; readonly to: 'half' | 'nothing' } | undefined;
@@ -280,10 +282,11 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
     ),
     results: fc.array(sentence(40), { maxLength: 2 }),
   }),
-  { maxLength: 6 },
+  { maxLength: 7 },
 );
 const template: fc.Arbitrary<Template> = fc.record({
   reasoning: fc.constantFrom('none', 'all', 'behind-question'),
+  silent: fc.oneof(fc.constant(0), fc.integer({ min: 3, max: 7 })),
   calls: fc.constantFrom('literal', 'spaced', 'marked-up', 'lines', 'keywords', 'none'),
   cut: fc.option(fc.record({ call: fc.nat(8), to: fc.constantFrom('half', 'nothing') }), {
     nil: undefined,
@@ -333,7 +336,8 @@ function conversation(given: readonly Turn[], by: Template): { request: ChatRequ
       })),
     });
     const isKept = by.reasoning === 'all' || (by.reasoning === 'behind-question' && index >= middle);
-    pieces.push('<|im_start|>assistant\n', isKept ? `<think>${reasoning ?? ''}</think>` : '', said.trim());
+    pieces.push('<|im_start|>assistant\n', isKept ? `<think>${reasoning ?? ''}</think>` : '');
+    pieces.push(calls.length > 0 && index < by.silent ? '' : said.trim());
     pieces.push(
       ...calls.map((call) => writtenCall(cutCall(call, by.cut, (called += 1)), by.calls)),
       '<|im_end|>\n',
@@ -420,10 +424,10 @@ function inPython(value: unknown): string {
 const bare = { said: '', reasoning: undefined, calls: [], results: [] };
 const reading = (path: string): GivenCall => ({ name: 'read', path, limit: 0 });
 const plainly: Template = {
-  ...{ reasoning: 'none', calls: 'literal', cut: undefined },
+  ...{ reasoning: 'none', silent: 0, calls: 'literal', cut: undefined },
   ...{ listed: false, results: 'as-sent', lost: [], changed: [] },
 };
-/** Where the two once said otherwise: calls that were not met, and a text that was found only when the next one was. */
+/** Where the two once said otherwise: calls that were not met, and texts that were found only when the next one was. */
 const unlike: [readonly Turn[], Template][] = [
   [
     [
@@ -442,6 +446,17 @@ const unlike: [readonly Turn[], Template][] = [
       bare,
     ],
     { ...plainly, calls: 'none', changed: [[11, 'escaped']] },
+  ],
+  // What is said beside calls is not expected any more, is there all the same, and has a word of the reasoning before it.
+  [
+    [
+      { ...bare, said: 'the falls', calls: [reading('')] },
+      { ...bare, said: 'the März', calls: [reading('')] },
+      { ...bare, said: 'falls the', calls: [reading('')] },
+      { ...bare, said: '"quoted"' },
+      { ...bare, said: 'falls the', reasoning: 'the the the', calls: [reading('')] },
+    ],
+    { ...plainly, silent: 3 },
   ],
 ];
 
@@ -479,13 +494,10 @@ describe('the short way beside the long one', () => {
     for (const reasoning of ['none', 'all', 'behind-question'] as const) {
       for (const calls of ['literal', 'spaced', 'marked-up', 'lines', 'keywords'] as const) {
         const { request, rendered } = conversation(loop, {
+          ...plainly,
           reasoning,
           calls,
-          cut: undefined,
           listed: true,
-          lost: [],
-          results: 'as-sent',
-          changed: [],
         });
         const read = readInOrder(request.messages, rendered, unseen, true);
         assert.deepEqual(
@@ -495,6 +507,26 @@ describe('the short way beside the long one', () => {
         );
         assert.equal(read.texts.length, { none: 6, all: 0, 'behind-question': 3 }[reasoning]);
       }
+    }
+  });
+
+  it('is taken where what is said beside calls is left out, in all turns or in some', () => {
+    const loop: readonly Turn[] = Array.from({ length: 9 }, (_, index) => ({
+      said: `I will look at part ${index}.`,
+      reasoning: undefined,
+      calls: [{ name: 'read', path: `part-${index}`, limit: 3 }],
+      results: [`The text of part ${index}, as it was read.`],
+    }));
+    for (const silent of [0, 2, 4, 6, 9]) {
+      const { request, rendered } = conversation(loop, { ...plainly, silent });
+      const read = readInOrder(request.messages, rendered, unseen, true);
+      assert.deepEqual(
+        read?.texts.map(
+          ({ sort, message }) => `${sort}: ${request.messages[message]?.value['content'] as string}`,
+        ),
+        loop.slice(0, silent).map(({ said }, index) => `text-beside-calls: ${said} (${index * 3 + 1})`),
+      );
+      assert.deepEqual(lostParts({ ...request }, rendered), findEverywhere(request, rendered, unseen));
     }
   });
 });
