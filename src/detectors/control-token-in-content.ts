@@ -7,6 +7,7 @@ import { markerTokens, placeOfSecond, renderedOffset } from './causes/content-pl
 import { isPlaceTooMany } from './causes/picture-places.ts';
 import { markedTexts, mostHits, type MarkedText } from './causes/content-texts.ts';
 import type { MarkerHit } from './causes/turn-signs.ts';
+import { isUnwrittenReasoning } from './causes/unwritten-reasoning.ts';
 import type { Detector } from './detector.ts';
 import type { Edit } from '../exchange/edits.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -85,14 +86,15 @@ function mediaTexts(
 }
 
 function findingOf(
-  { prompts }: Exchange,
+  exchange: Exchange,
   request: ChatRequest,
   facts: ModelFacts,
   { text: one, cause, first, last }: Formed,
 ): Finding | undefined {
   const { markers, roleMarkers } = facts;
-  const [read] = prompts;
-  if (read?.known !== true || read.text === undefined) return undefined;
+  const [read] = exchange.prompts;
+  if (read?.known !== true || read.text === undefined || isUnwrittenReasoning(exchange, one))
+    return undefined;
   const at = renderedOffset(request, read.text, roleMarkers, one, { at: first.start, marker: first.text });
   const hasPicture = cause === 'media-placeholder' && isPlaceTooMany(request, read.text, facts, first.text);
   // Not there as it was sent: the template has left it out or changed it, and nothing came of it.
