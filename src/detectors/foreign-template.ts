@@ -4,7 +4,13 @@
  */
 import { markerTokens, renderedOffset } from './causes/content-place.ts';
 import { foreignMessage, type ForeignFrame } from './causes/foreign-frame.ts';
-import { toldOfFillIn, toldOfFrame, toldOfUnfilled } from './causes/foreign-words.ts';
+import {
+  toldOfFillIn,
+  toldOfFrame,
+  toldOfMistyped,
+  toldOfUnended,
+  toldOfUnfilled,
+} from './causes/foreign-words.ts';
 import { charactersOf, formedPrompts, type FormedPrompt } from './causes/prompt-forms.ts';
 import { textTokens } from './causes/prompt-head.ts';
 import { spokenTexts, type SpokenText } from './causes/spoken-texts.ts';
@@ -54,6 +60,19 @@ function inPrompt(
     return [
       { ...common, ...told, ...charactersOf(prompt, { start, end }), ...textTokens(read, start, start) },
     ];
+  }
+  if (of.form === 'mistyped') {
+    const { marker, start } = of.found;
+    const characters = charactersOf(prompt, { start, end: start + marker.length });
+    return [
+      { ...common, ...toldOfMistyped(of.found, field), ...characters, ...textTokens(read, start, start) },
+    ];
+  }
+  if (of.form === 'unended') {
+    const { turn, answer } = of.found;
+    const characters = charactersOf(prompt, { start: turn.start, end: answer.end });
+    const tokens = textTokens(read, turn.start, answer.start);
+    return [{ ...common, severity: 'warning', ...toldOfUnended(of.found, field), ...characters, ...tokens }];
   }
   if (of.form === 'fill-in') {
     const { marker, start, last } = of.found;

@@ -143,6 +143,8 @@ export interface ModelFacts {
   readonly roleMarkers: readonly RoleMarker[];
   /** What closes a user's and an assistant's turn, e.g. `<|im_end|>`; absent where nothing has shown it. */
   readonly turnEnds?: readonly string[];
+  /** That of a user's turn, wherever it stands; absent where the template writes none, or nothing has shown it. */
+  readonly userTurnEnd?: string;
   /** Absent where the template refused to be tried, or the engine shows no rendered text. */
   readonly reading?: TemplateReading;
   /** Absent if nothing is known of the engine's own. */

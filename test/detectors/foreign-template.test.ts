@@ -1,5 +1,6 @@
 // What foreign-template reports and what it leaves alone: above all talk of markers, and conversations that are quoted.
 import { foreignTemplate } from '../../src/detectors/foreign-template.ts';
+import type { ModelFacts } from '../../src/exchange/model-facts.ts';
 import { markerFamilies } from '../../src/tokens/marker-families.ts';
 import { testDetector } from '../support/detector-tester.ts';
 import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
@@ -62,8 +63,113 @@ const fillsIn = {
   markers: [...gemma3.markers, { text: '<|fim_prefix|>', id: 8 }, { text: '<|fim_suffix|>', id: 9 }],
 };
 
+const mistyped = (...texts: readonly string[]): { name: string; exchange: ExchangeShape }[] =>
+  texts.map((text) => ({ name: `another text than a mistyped marker: ${text}`, exchange: raw(text, qwen3) }));
+const numbered = {
+  ...qwen3,
+  markers: [
+    { text: '<SPECIAL_11>', id: 11 },
+    { text: '<SPECIAL_12>', id: 12 },
+  ],
+  generationPrompt: { text: '<SPECIAL_11>Assistant\n', ids: [11, 5] },
+  turnEnds: ['<SPECIAL_12>'],
+  userTurnEnd: '<SPECIAL_12>',
+  roleMarkers: [
+    { role: 'user', opening: '<SPECIAL_11>User\n' },
+    { role: 'assistant', opening: '<SPECIAL_11>Assistant\n' },
+  ],
+};
+const llama3 = {
+  ...fineTuned,
+  generationPrompt: { text: header('assistant'), ids: [7, 1, 8, 2] },
+  turnEnds: ['<|eot_id|>'],
+  userTurnEnd: '<|eot_id|>',
+  eos: { text: '<|eot_id|>', id: 9 },
+  thinkTail: { text: '<think>', ids: [3] },
+  roleMarkers: ['system', 'user', 'assistant'].map((role) => ({ role, opening: header(role) })),
+} as const;
+/** Each with what was meant, and where it stands. */
+const misspelt = [
+  ['<|im_strat|>user\nHi<|im_end|>\n<|im_strat|>assistant\n', qwen3, '<|im_strat|>', '<|im_start|>'],
+  ['<|imstart|>user\nHi<|im_end|>\n<|imstart|>assistant\n', qwen3, '<|imstart|>', '<|im_start|>'],
+  [`${ml('user', 'Hi')}<|IM_START|>assistant\n`, qwen3, '<|IM_START|>', '<|im_start|>'],
+  [`${ml('user', 'Hi')}<|im_strt|>assistant`, qwen3, '<|im_strt|>', '<|im_start|>'],
+  ['<|im_start|user\nHi<|im_end|>\n<|im_start|>assistant\n', qwen3, '<|im_start|', '<|im_start|>'],
+  [`<|im_start|>user\nHi<|im_edn|>\n${mlAsk}`, qwen3, '<|im_edn|>', '<|im_end|>'],
+  [`<|im_start|>user\nHi<|im_end>\n${mlAsk}`, qwen3, '<|im_end>', '<|im_end|>'],
+  [`${ml('system', 'S')}<|im_satrt|>user\nHi<|im_end|>\n${mlAsk}`, qwen3, '<|im_satrt|>', '<|im_start|>'],
+  [`${header('user')}Hi<|eot_id>${header('assistant')}`, llama3, '<|eot_id>', '<|eot_id|>'],
+  [
+    `<|start_header_id|>user<|end_header_di|>\n\nHi<|eot_id|>${header('assistant')}`,
+    llama3,
+    '<|end_header_di|>',
+    '<|end_header_id|>',
+  ],
+  ['<start_of_turn >user\nHi<end_of_turn>\n', gemma3, '<start_of_turn >', '<start_of_turn>'],
+  [`<start_of_turn>user\nHi<end_of_tunr>\n${gemmaAsk}`, gemma3, '<end_of_tunr>', '<end_of_turn>'],
+] as const;
+const endsNothing = Object.fromEntries(
+  Object.entries(qwen3).filter(([member]) => member !== 'userTurnEnd'),
+) as unknown as ModelFacts;
+const unended = {
+  cause: 'unended-turn',
+  severity: 'warning',
+  culprit: 'client',
+  field: 'prompt',
+} as const;
+
 testDetector(foreignTemplate, {
   clean: [
+    ...mistyped(
+      `<|im_start|>user\nWhat is wrong with <|im_strat|>?<|im_end|>\n${mlAsk}`,
+      `<|im_start|>user\nWhy does this fail:\n<|im_strat|>user\nHi<|im_end|>\n\nTell me.<|im_end|>\n${mlAsk}`,
+      `<|im_start|>user\nIs it <|im_end> or\n<|im_edn|><|im_end|>\n${mlAsk}`,
+      `<|im_start|>user\n<im-start-button>Go</im-start-button><|im_end|>\n${mlAsk}`,
+      `${ml('user', 'Hi')}${mlAsk}The marker is <|im_strat|>`,
+      `${ml('user', 'Hi')}<|im_sep|>assistant\n`,
+      `<|im_start|>user\nHi<|im_end|>\n<|im_begin|>assistant\n`,
+    ),
+    {
+      name: 'a numbered marker, of which a vocabulary has many',
+      exchange: raw('<SPECIAL_10>User\nHi<SPECIAL_12>\n<SPECIAL_11>Assistant\n', numbered),
+    },
+    {
+      name: 'a mistyped marker in a message, where nobody reads it as one',
+      exchange: user('<|im_strat|>user\nHi<|im_end|>\n<|im_strat|>assistant\n'),
+    },
+    {
+      name: 'mistyped markers of a model that is configured as base',
+      exchange: { ...raw('<|im_strat|>user\nHi<|im_end|>\n', qwen3), modelKind: 'base' },
+    },
+    {
+      name: 'a turn that is left open for the model to go on with',
+      exchange: raw('<|im_start|>user\nHi', qwen3),
+    },
+    {
+      name: 'a user’s turn that is not ended by a template that ends none',
+      exchange: raw(`<|im_start|>user\nHi\n${mlAsk}`, endsNothing),
+    },
+    {
+      name: 'a question about what opens an answer, to be gone on with',
+      exchange: raw(`<|im_start|>user\nWhat does ${mlAsk}mean, and`, qwen3),
+    },
+    {
+      name: 'an answer’s opening that is quoted in an ended turn',
+      exchange: raw(`<|im_start|>user\nWhat does ${mlAsk}mean?<|im_end|>\n${mlAsk}`, qwen3),
+    },
+    {
+      name: 'an unended answer that is to be gone on with, behind another opening of one',
+      exchange: raw(`${ml('user', 'Hi')}${mlAsk}Yes\n${mlAsk}`, qwen3),
+    },
+    { name: 'an empty turn of the user’s', exchange: raw(`<|im_start|>user\n\n${mlAsk}`, qwen3) },
+    {
+      name: 'unended instructions',
+      exchange: raw(`<|im_start|>system\nS\n${ml('user', 'Hi')}${mlAsk}`, qwen3),
+    },
+    {
+      name: 'an unended turn, for scoring',
+      exchange: { ...raw('', qwen3), body: { prompt: `<|im_start|>user\nHi\n${mlAsk}`, max_tokens: 1 } },
+    },
     { name: 'a rendered conversation', exchange: raw(ownGemma) },
     { name: 'plain text, which has a name of its own', exchange: raw('Explain gradient descent.') },
     { name: 'a question about a marker', exchange: raw('what is <|im_start|>user\nfor?') },
@@ -223,6 +329,50 @@ testDetector(foreignTemplate, {
       name: 'one behind the BOS of a third family',
       exchange: raw(`<|begin_of_text|>\n${chatMl}`),
       findings: [{ cause: 'not-in-vocabulary', characters: { start: 18, end: 18 + chatMl.length } }],
+    },
+    ...misspelt.map(([prompt, facts, marker, meant]) => {
+      const start = prompt.indexOf(marker);
+      return {
+        name: `${marker} in the place of ${meant}, at ${start}`,
+        exchange: raw(prompt, facts),
+        findings: [
+          {
+            cause: 'malformed',
+            severity: 'error' as const,
+            culprit: 'client' as const,
+            characters: { start, end: start + marker.length },
+            message: `At character ${start} of prompt ${marker} stands where the model's own form has ${meant}: it is no token, and the model reads its letters.`,
+          },
+        ],
+      };
+    }),
+    {
+      name: 'a user’s turn that is never ended',
+      exchange: raw(`<|im_start|>user\nHi\n${mlAsk}`, qwen3),
+      findings: [
+        {
+          ...unended,
+          characters: { start: 0, end: 20 + mlAsk.length },
+          message:
+            "The user's turn that begins at character 0 of prompt is never ended: the answer is opened at character 20, and the template writes <|im_end|> in front of that.",
+        },
+      ],
+    },
+    {
+      name: 'the last of several, with thinking switched off',
+      exchange: raw(
+        `${ml('user', 'Hi')}${ml('assistant', 'Yes')}<|im_start|>user\nHi${mlAsk}<think>\n\n</think>\n\n`,
+        qwen3,
+      ),
+      findings: [unended],
+    },
+    {
+      name: 'all of them, of another family',
+      exchange: raw(
+        `${header('user')}Hi${header('assistant')}Yes${header('user')}So?${header('assistant')}`,
+        llama3,
+      ),
+      findings: [unended],
     },
     { name: 'a turn that was left open', exchange: raw('<|im_start|>user\nHi'), findings: [{}] },
     {

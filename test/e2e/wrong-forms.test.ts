@@ -90,6 +90,34 @@ for (const family of names) {
       }
     });
 
+    it('are found where one of its markers is mistyped, and where a user’s turn is never ended', async (t) => {
+      const { url } = await engines[family].server();
+      const proxied = await openProxy(t, url);
+      const { user, end, ask } = forms[family];
+      const marker = end.trim();
+      const wrong = marker.replace('d', '');
+      const prompts = {
+        [`${user}Hi${end.replace(marker, wrong)}${ask}`]: 'malformed',
+        [`${user.replace('st', 'ts')}Hi${end}${ask}`]: 'malformed',
+        [`${user}Hi${ask}`]: 'unended-turn',
+        [`${user}Hi${end}${ask}Yes${end}${user}So?\n${ask}`]: 'unended-turn',
+      };
+      for (const [prompt, cause] of Object.entries(prompts).slice(family === 'llama3.1' ? 1 : 0))
+        assert.match(
+          (await completeText(proxied, { prompt })).said.findings ?? '',
+          new RegExp(`foreign-template;${cause}`),
+          prompt,
+        );
+      for (const text of [
+        `What is wrong with ${wrong} here?`,
+        `Is it ${user}?`,
+        `What does ${ask.trim()} open?`,
+      ]) {
+        const { said } = await completeText(proxied, { prompt: `${user}${text}${end}${ask}` });
+        assert.doesNotMatch(said.findings ?? '', /foreign/, text);
+      }
+    });
+
     it('are found as words and as written objects, each told once', async (t) => {
       const proxied = await openProxy(t, (await engines[family].server()).url);
       const prompts = {

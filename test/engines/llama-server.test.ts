@@ -97,6 +97,7 @@ describe('llama-server facts', { skip }, () => {
       for (const marker of ['<think>', '<tool_call>', '<tool_response>'])
         assert.equal(kinds.get(marker), family === 'qwen3' ? 'user-defined' : undefined, marker);
       assert.deepEqual(facts.turnEnds, want.turnEnds);
+      assert.equal(facts.userTurnEnd, want.turnEnds[0]);
       assert.equal(facts.roleMarkers.find(({ role }) => role === 'tool')?.opening, want.tool);
       assert.ok(facts.contextTokens > 0);
       assert.equal(facts.templateWritesDate, false);

@@ -77,7 +77,7 @@ function checkRoleMarkers({ facts, rendered }: Judgement): void {
   }
 }
 
-function checkTurnEnds({ facts: { turnEnds = [], roleMarkers }, rendered }: Judgement): void {
+function checkTurnEnds({ facts: { turnEnds = [], userTurnEnd, roleMarkers }, rendered }: Judgement): void {
   for (const [index, { role, content }] of messages.entries()) {
     const next = messages[index + 1];
     if (role === 'system' || next === undefined) continue;
@@ -87,6 +87,8 @@ function checkTurnEnds({ facts: { turnEnds = [], roleMarkers }, rendered }: Judg
     const opening = roleMarkers.find((marker) => marker.role === next.role)?.opening ?? '';
     assert.ok(gap.endsWith(opening.trim()), 'a turn opens');
     const end = gap.slice(0, gap.length - opening.trim().length).trim();
+    if (role === 'user' && userTurnEnd !== undefined)
+      assert.equal(end, userTurnEnd, 'what ends each question');
     assert.ok(
       end === '' || turnEnds.some((one) => end.startsWith(one)),
       `${JSON.stringify(end)} ends a turn`,

@@ -108,6 +108,34 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    kind: 'foreign-template',
+    cause: 'unended-turn',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, engine) => {
+      const [end = ''] = /<[^<>\s]+>/.exec(await forgedTurn(engine)) ?? [];
+      const opened = await engine.render({ messages: messagesOf(dice) });
+      const at = opened.lastIndexOf(end);
+      return [
+        rawOf(dice.pick([opened.slice(0, at) + opened.slice(at + end.length), opened.replaceAll(end, '')])),
+      ];
+    },
+  },
+  {
+    // A marker with one character left out, or two that changed places.
+    kind: 'foreign-template',
+    cause: 'malformed',
+    fits: ({ name }) => ['qwen3', 'gemma3', 'llama3.1', 'chatml'].includes(name),
+    inject: async (dice, _family, engine) => {
+      const markers = (await forgedTurn(engine)).match(/<[^<>\s]+>/g) ?? [];
+      const marker = dice.pick(markers);
+      const [at, swap] = [dice.between(2, marker.length - 3), dice.chance(0.5)];
+      const wrong = swap
+        ? marker.slice(0, at) + (marker[at + 1] ?? '') + (marker[at] ?? '') + marker.slice(at + 2)
+        : marker.slice(0, at) + marker.slice(at + 1);
+      return [rawOf((await engine.render({ messages: messagesOf(dice) })).replaceAll(marker, wrong))];
+    },
+  },
+  {
     kind: 'nested-template',
     fits: instruct,
     inject: async (dice, _family, { render }) => [

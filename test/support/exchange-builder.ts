@@ -83,6 +83,7 @@ export const factsOf = {
     ],
     generationPrompt: { text: '<start_of_turn>model\n', ids: [105, 4368, 107] },
     turnEnds: ['<end_of_turn>'],
+    userTurnEnd: '<end_of_turn>',
     roleMarkers: [
       { role: 'system', opening: '<start_of_turn>user\n' },
       { role: 'user', opening: '<start_of_turn>user\n' },
@@ -107,6 +108,7 @@ export const factsOf = {
     ],
     generationPrompt: { text: '<|im_start|>assistant\n', ids: [151_644, 77_091, 198] },
     turnEnds: ['<|im_end|>'],
+    userTurnEnd: '<|im_end|>',
     thinkTail: { text: '<think>\n\n</think>\n\n', ids: [151_667, 271, 151_668, 271] },
     roleMarkers: [
       { role: 'system', opening: '<|im_start|>system\n' },

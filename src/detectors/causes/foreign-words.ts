@@ -3,6 +3,8 @@ import type { Finding } from '../../exchange/finding.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import type { ForeignFillIn } from './foreign-fill-in.ts';
 import type { ForeignFrame } from './foreign-frame.ts';
+import type { NearMarker } from './near-markers.ts';
+import type { UnendedTurn } from './unended-turn.ts';
 import type { UnfilledOpening } from './unfilled-opening.ts';
 
 type Told = Pick<Finding, 'cause' | 'message' | 'advice'>;
@@ -62,5 +64,21 @@ export function toldOfUnfilled({ marker, start }: UnfilledOpening, field: string
     message: `At character ${start} of ${field} ${marker} opens a turn whose role was never filled in.`,
     advice:
       'Mend the format string that the client writes prompts with, or send the messages to the chat route.',
+  };
+}
+
+export function toldOfMistyped({ marker, meant, start }: NearMarker, field: string): Told {
+  return {
+    cause: 'malformed',
+    message: `At character ${start} of ${field} ${marker} stands where the model's own form has ${meant}: it is no token, and the model reads its letters.`,
+    advice: `Write ${meant} in what renders the prompt, or send the messages to the chat route.`,
+  };
+}
+
+export function toldOfUnended({ turn, answer, end }: UnendedTurn, field: string): Told {
+  return {
+    cause: 'unended-turn',
+    message: `The user's turn that begins at character ${turn.start} of ${field} is never ended: the answer is opened at character ${answer.start}, and the template writes ${end} in front of that.`,
+    advice: `End each turn with ${end}, as the template does, or send the messages to the chat route.`,
   };
 }

@@ -8,14 +8,18 @@ import type { ModelFacts } from '../../exchange/model-facts.ts';
 import type { GenerationRequest, RawPrompt } from '../../exchange/request/request.ts';
 import { foreignFillIn, type ForeignFillIn } from './foreign-fill-in.ts';
 import { foreignPrompt, type ForeignFrame } from './foreign-frame.ts';
+import { nearMarker, type NearMarker } from './near-markers.ts';
 import { maybeBase, plainText, promptsToAnswer } from './plain-prompt.ts';
 import { stringifiedPlain, type Stringified } from './stringified.ts';
+import { unendedTurn, type UnendedTurn } from './unended-turn.ts';
 import { unfilledOpening, type UnfilledOpening } from './unfilled-opening.ts';
 
 export type PromptForm =
   | { readonly form: 'foreign'; readonly frame: ForeignFrame }
   | { readonly form: 'fill-in'; readonly found: ForeignFillIn }
   | { readonly form: 'unfilled'; readonly opening: UnfilledOpening }
+  | { readonly form: 'mistyped'; readonly found: NearMarker }
+  | { readonly form: 'unended'; readonly found: UnendedTurn }
   | { readonly form: 'stringified'; readonly found: Stringified }
   | { readonly form: 'plain' };
 
@@ -68,6 +72,10 @@ function formOf(prompt: RawPrompt, facts: ModelFacts, doubtful: boolean): Prompt
     if (frame !== undefined) return { form: 'foreign', frame };
     const opening = unfilledOpening(text, facts);
     if (opening !== undefined) return { form: 'unfilled', opening };
+    const mistyped = nearMarker(text, facts);
+    if (mistyped !== undefined) return { form: 'mistyped', found: mistyped };
+    const unended = unendedTurn(text, facts);
+    if (unended !== undefined) return { form: 'unended', found: unended };
   }
   if (plain === undefined) return undefined;
   const fillIn = foreignFillIn(plain, facts);

@@ -49,6 +49,7 @@ export interface ProbedFacts extends BosFacts {
   readonly thinkTail?: Tail;
   readonly roleMarkers: readonly RoleMarker[];
   readonly turnEnds: readonly string[];
+  readonly userTurnEnd?: string;
   readonly templateWritesDate: boolean;
   readonly reading?: TemplateReading;
 }
@@ -112,6 +113,7 @@ export async function probeFacts(input: ProbeInput, questions: ProbeQuestions): 
     ...(reading === undefined ? {} : { reading }),
     roleMarkers: [...shape.roleMarkers, ...toolMarker(renderings.withTools, shape.turnEnds)],
     turnEnds: shape.turnEnds,
+    ...(shape.userTurnEnd === undefined ? {} : { userTurnEnd: shape.userTurnEnd }),
     templateWritesDate: allOf(renderings).some((text) => holdsToday(text, new Date())),
   };
 }

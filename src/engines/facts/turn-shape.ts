@@ -29,6 +29,8 @@ export interface TurnShape {
   readonly roleMarkers: readonly RoleMarker[];
   /** What closes a user's and an assistant's turn, without white space around it; distinct. */
   readonly turnEnds: readonly string[];
+  /** What ends each user's turn, without white space around it; absent where that is no marker, or not shown. */
+  readonly userTurnEnd?: string;
   /** '' if the template writes none. */
   readonly generationPrompt: string;
   /** What follows the generation prompt when thinking is off; '' if nothing does. */
@@ -85,10 +87,22 @@ export function turnShapeOf(renderings: TurnRenderings, context: ShapeContext): 
       { role: 'user', opening: user },
       { role: 'assistant', opening: withoutStart(beforeAnswer, answerEnd).trimStart() },
     ].filter(({ opening }) => isShort(opening)),
+    ...endOfQuestions(gaps, context),
     turnEnds: [...new Set([userEnd.trim(), assistantEnd.trim()])].filter(isShort),
     generationPrompt: tail.slice(userEnd.length).trimStart(),
     thinkTail: thinkingOff.tail.startsWith(tail) ? thinkingOff.tail.slice(tail.length) : '',
   };
+}
+
+/** The same behind the first question and the last, and only where the template was seen to write it without more. */
+function endOfQuestions(
+  { userEnd, beforeAnswer }: Gaps,
+  { markers }: ShapeContext,
+): Pick<TurnShape, 'userTurnEnd'> {
+  const end = userEnd?.trim() ?? '';
+  const [first] = markerPlaces(end, markers);
+  if (first?.start !== 0 || !isShort(end) || !beforeAnswer.trimStart().startsWith(end)) return {};
+  return { userTurnEnd: end };
 }
 
 function gapsOf(renderings: TurnRenderings, { bosText }: ShapeContext): Gaps {

@@ -123,6 +123,7 @@ const modelFacts = object({
   thinkTail: optional(tail),
   roleMarkers: listOf(roleMarker),
   turnEnds: optional(listOf(text)),
+  userTurnEnd: optional(text),
   reading: optional(reading),
   ignoredFields: optional(listOf(ignoredField)),
   contextTokens: wholeNumber,

@@ -47,6 +47,8 @@ interface Case {
   readonly bos?: string;
   readonly openings: Partial<Record<Role, string>>;
   readonly turnEnds: readonly string[];
+  /** @defaultValue undefined: nothing is known to end each user's turn */
+  readonly userTurnEnd?: string | undefined;
   readonly generationPrompt: string;
   /** @defaultValue '' */
   readonly thinkTail?: string;
@@ -60,6 +62,7 @@ const chatMlShape = {
     assistant: '<|im_start|>assistant\n',
   },
   turnEnds: ['<|im_end|>'],
+  userTurnEnd: '<|im_end|>',
   generationPrompt: '<|im_start|>assistant\n',
 };
 
@@ -88,11 +91,13 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a generation prompt whether or not it is wanted': {
     ...chatMlShape,
+    userTurnEnd: undefined,
     template: (messages) => chatMl(messages, { open: false, thinking: true }),
   },
   'no generation prompt at all': {
     ...chatMlShape,
     generationPrompt: '',
+    userTurnEnd: undefined,
     template: (messages) => chatMl(messages, { open: true, thinking: true }),
   },
   'an assistant that ends as no user does': {
@@ -105,6 +110,7 @@ const cases: Readonly<Record<string, Case>> = {
     markers: ['<A>', '<system>', '<user>', '<END>', '<ANSWERED>'],
     openings: { system: '<system>', user: '<user>', assistant: '<A>' },
     turnEnds: ['<END>', '<ANSWERED><END>'],
+    userTurnEnd: '<END>',
     generationPrompt: '<A>',
   },
   'XML elements of which only the names differ': {
@@ -113,6 +119,7 @@ const cases: Readonly<Record<string, Case>> = {
       (open ? '' : '<assistant>\n'),
     markers: ['system', 'user', 'assistant'].flatMap((role) => [`<${role}>`, `</${role}>`]),
     openings: { system: '<system>\n', user: '<user>\n', assistant: '<assistant>\n' },
+    userTurnEnd: '</user>',
     turnEnds: ['</user>', '</assistant>'],
     generationPrompt: '<assistant>\n',
   },
@@ -135,6 +142,7 @@ const cases: Readonly<Record<string, Case>> = {
         .join('') + (open ? '' : '<turn>assistant\n'),
     markers: ['<turn>', '<end>'],
     openings: { system: '<turn>user\n', user: '<turn>user\n', assistant: '<turn>assistant\n' },
+    userTurnEnd: '<end>',
     turnEnds: ['<end>'],
     generationPrompt: '<turn>assistant\n',
   },
@@ -160,6 +168,7 @@ const cases: Readonly<Record<string, Case>> = {
     markers: ['<s>', '</s>'],
     bos: '<s>',
     openings: { system: '<s>system\n', user: '<s>user\n', assistant: '<s>assistant\n' },
+    userTurnEnd: '</s>',
     turnEnds: ['</s>'],
     generationPrompt: '<s>assistant\n',
   },
@@ -205,6 +214,7 @@ describe('the shape of turns', () => {
       const shape = shapeOf(template, markers, bos);
       assert.deepEqual(openingsOf(shape), expected.openings);
       assert.deepEqual(shape.turnEnds, expected.turnEnds);
+      assert.equal(shape.userTurnEnd, expected.userTurnEnd);
       assert.equal(shape.generationPrompt, expected.generationPrompt);
       assert.equal(shape.thinkTail, expected.thinkTail ?? '');
     });
