@@ -121,7 +121,9 @@ function noteLosses(
     note(groups, { loss: 'characters', fact: 'characters', path, leftOut: what });
   }
   for (const call of calls) {
-    const { what, path, unread } = call;
+    const { path, unread } = call;
+    // Of a template that writes no calls, a name that is there is not the call's.
+    const what = reading?.dropped.includes('call') === true ? 'call' : call.what;
     if (unread) note(groups, { loss: 'unread-field', path });
     else note(groups, { loss: isAmongOthers(call) ? 'later-call' : what, fact: always(what, reading), path });
   }

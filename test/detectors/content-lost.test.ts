@@ -857,6 +857,17 @@ testDetector(contentLost, {
       findings: [{ cause: 'call', severity: 'error', fact: 'call' }],
     },
     {
+      name: 'the same where the question is a letter that stands before the tools, too',
+      exchange: {
+        ...chat(
+          [user('w'), call({ city: 'Lisbon, Portugal' }), result('It is sunny there.')],
+          `${turn('system', 'Tools: [{"name": "get_weather"}]')}${turn('user', 'w')}${turn('tool', 'It is sunny there.')}${ask}`,
+        ),
+        facts: factsOf.forgetful,
+      },
+      findings: [{ cause: 'call', severity: 'error', fact: 'call' }],
+    },
+    {
       name: 'instructions that become one, and a developer’s that become the system’s',
       exchange: {
         ...chat(

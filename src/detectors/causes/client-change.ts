@@ -40,9 +40,18 @@ function movedInstructions(before: RequestDigest, now: RequestDigest): ClientCha
   const [places, later] = [before.later ?? [], now.later ?? []];
   const moved = places.findIndex((place, index) => later[index] !== place);
   const [was, is] = [places[moved], later[moved]];
-  if (was === undefined) return undefined;
+  if (was === undefined) {
+    // Those that stood in front of the first turn have no place in the list, and no text is new.
+    return later.length > places.length && saysTheSame(before, now)
+      ? { part: 'history', cause: 'history-edited', index: 0, end: 1, moved: 0 }
+      : undefined;
+  }
   const index = Math.min(was, is ?? was);
   return { part: 'history', cause: 'history-edited', index, end: index + 1, moved };
+}
+
+function saysTheSame(before: RequestDigest, now: RequestDigest): boolean {
+  return firstDifference((before.system ?? noLines).lines, (now.system ?? noLines).lines) === undefined;
 }
 
 const noLines: LineDigests = {

@@ -44,6 +44,15 @@ describe('instructions that stand among the messages', () => {
     assert.match(findings[0]!.advice, /a fixed distance from the end/);
   });
 
+  it('are named where they stood in front of the first question, and the template is not blamed', async () => {
+    const findings = await foundIn(
+      [head, note, asked],
+      [head, ...turns.slice(0, 3), note, ...turns.slice(3)],
+    );
+    assert.deepEqual(named(findings), [['history-edited', 'warning', 'client', 'messages[4]']]);
+    assert.match(findings[0]!.advice, /a fixed distance from the end/);
+  });
+
   it('are named where they have gone: the message that stands in their place', async () => {
     const findings = await foundIn([head, asked, note, answered, askedAgain], [head, ...turns]);
     assert.deepEqual(named(findings), [['history-edited', 'warning', 'client', 'messages[2]']]);
