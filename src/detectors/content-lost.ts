@@ -4,7 +4,13 @@
  */
 import { markedTexts } from './causes/content-texts.ts';
 import { lostOf } from './causes/lost.ts';
-import { asOneString, lossWords, resultAsOneString, type Loss } from './causes/loss-words.ts';
+import {
+  asOneString,
+  lossWords,
+  resultAsOneString,
+  withoutReasoning,
+  type Loss,
+} from './causes/loss-words.ts';
 import { lostPlace } from './causes/lost-place.ts';
 import { isPlaceTooMany } from './causes/picture-places.ts';
 import {
@@ -13,6 +19,7 @@ import {
   isListedResult,
   isOneOfParts,
   refinedTextLoss,
+  standsBesideReasoning,
   type LostIn,
 } from './causes/refined-loss.ts';
 import { unwrittenNames } from './causes/speaker-names.ts';
@@ -174,8 +181,9 @@ function lossOfText(
     case 'text-beside-calls':
       return { loss: sort, fact: sort, path };
     default:
-      return request && isOneOfParts(text, lostIn, request)
-        ? { loss: 'text', path, advice: asOneString }
+      if (request && isOneOfParts(text, lostIn, request)) return { loss: 'text', path, advice: asOneString };
+      return request && standsBesideReasoning(text, request)
+        ? { loss: 'text', path, advice: withoutReasoning }
         : { loss: 'text', path };
   }
 }

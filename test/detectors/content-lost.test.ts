@@ -48,6 +48,9 @@ const ofResults =
   'Whoever runs the engine must give it a template that renders results of tools, as sent here.';
 const resultAsOneString =
   'Send the result of the tool as one string: this template writes results, and none that is a list of parts.';
+const ofTemplate = 'Whoever runs the engine must look at how its template writes such messages.';
+const beside =
+  'Send the answer without its reasoning, or have whoever runs the engine look at how its template writes answers that come with one.';
 const writesNames = { ...factsOf.qwen3, reading: { ...reading, writesNames: true } } as const;
 const writesNoNames = { ...factsOf.qwen3, reading: { ...reading, writesNames: false } } as const;
 const says = (name: string, content: string, role = 'user'): JsonObject => ({ role, name, content });
@@ -623,6 +626,34 @@ testDetector(contentLost, {
         },
       ],
     },
+    ...(
+      [
+        ['with its reasoning', 'They say hello.', beside, ['reasoning']],
+        ['with reasoning that says nothing', ' ', ofTemplate, []],
+        ['alone', undefined, ofTemplate, []],
+      ] as const
+    ).map(([name, reasoning, advice, before]) => ({
+      name: `an answer that is not there, sent ${name}`,
+      exchange: {
+        ...chat(
+          [
+            user('Say something nice.'),
+            {
+              role: 'assistant',
+              content: 'The tide turns twice a day.',
+              ...(reasoning !== undefined && { reasoning_content: reasoning }),
+            },
+            user('Say it once more.'),
+          ],
+          `${turn('user', 'Say something nice.')}${turn('user', 'Say it once more.')}${ask}`,
+        ),
+        facts: writesCalls,
+      },
+      findings: [
+        ...before.map((cause) => ({ cause }) as const),
+        { cause: 'text', field: 'messages[1].content', advice } as const,
+      ],
+    })),
     {
       name: 'one of several parts',
       exchange: chat(

@@ -15,6 +15,10 @@ const templateAdvice = 'Whoever runs the engine must look at how its template wr
 export const asOneString =
   'Send the content as one string: this template writes only some of the parts of a list.';
 
+/** Of an answer that came with its reasoning: engines hand both to some templates as a list, which not all of those write. */
+export const withoutReasoning =
+  'Send the answer without its reasoning, or have whoever runs the engine look at how its template writes answers that come with one.';
+
 /** Of a part of a result, where the template was seen to write results that are one string. */
 export const resultAsOneString =
   'Send the result of the tool as one string: this template writes results, and none that is a list of parts.';

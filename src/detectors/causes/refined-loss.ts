@@ -7,6 +7,7 @@ import type { ChatRequest } from '../../exchange/request/request.ts';
 import { contentText, instructs } from '../../exchange/request/system-text.ts';
 import type { LostCall } from '../../exchange/written/lost-calls.ts';
 import type { LostText } from '../../exchange/written/lost-texts.ts';
+import { reasoningMembers } from '../../exchange/written/prompt-parts.ts';
 import type { Loss } from './loss-words.ts';
 
 /** How many texts each message has lost, by its index. */
@@ -58,6 +59,18 @@ export function isOneOfParts(
 /** True for a part of a tool's result that engines hand on as a list; of other dialects they make the list, or a string. */
 export function isListedResult({ path }: LostText, { dialect }: ChatRequest): boolean {
   return dialect === 'openai' && typeof path.at(-2) === 'number' && path.at(-1) === 'text';
+}
+
+/** True for the text of an answer that was sent with the reasoning before it. */
+export function standsBesideReasoning({ sort, message }: LostText, { messages }: ChatRequest): boolean {
+  const value = messages[message]?.value;
+  return (
+    sort === 'answer' &&
+    reasoningMembers.some((member) => {
+      const reasoning = value?.[member];
+      return typeof reasoning === 'string' && reasoning.trim() !== '';
+    })
+  );
 }
 
 /** True for an item of the assistant's that comes in one message with calls of its own. */
