@@ -12,6 +12,8 @@ interface Referenced {
 /** A body as a client would send it. */
 export interface RequestInput extends Referenced {
   readonly form: 'request';
+  /** Nothing but the form of its tools says that its route is /v1/messages. */
+  readonly byToolsAlone?: true;
   /** `fixtures/a.json`, or with the line in a file of several: `all.jsonl:3`. */
   readonly source: string;
   readonly kind: RequestKind;

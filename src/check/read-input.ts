@@ -96,8 +96,8 @@ function readOne(source: string, bytes: Buffer, route: RequestKind | undefined):
   const referenced = referenceIn(json);
   if (typeof referenced === 'string') return { where: source, message: referenced };
   if (json[renderedMember] !== undefined) return readTrace(source, bytes, json, referenced);
-  const kind = route ?? guessRoute(json);
-  if (kind === undefined) {
+  const guess = route === undefined ? guessRoute(json) : { kind: route };
+  if (guess === undefined) {
     const names = Object.keys(json)
       .slice(0, 8)
       .map((name) => JSON.stringify(name));
@@ -107,6 +107,7 @@ function readOne(source: string, bytes: Buffer, route: RequestKind | undefined):
       message: `${given}, which say not what it is; allowed: ${forms}. If it is a request, name its route with --route`,
     };
   }
+  const { kind, byToolsAlone } = guess;
   const reading = readRequest(referenced === undefined ? bytes : without(bytes, [referenceMember]), kind);
   return reading.readable
     ? {
@@ -115,6 +116,7 @@ function readOne(source: string, bytes: Buffer, route: RequestKind | undefined):
         kind,
         request: reading.request,
         ...(referenced && { reference: referenced }),
+        ...(byToolsAlone && { byToolsAlone }),
       }
     : { where: source, message: unreadable(reading.reason, kind) };
 }

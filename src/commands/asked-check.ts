@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { runCheck, type CheckRun } from '../check/check.ts';
 import type { CheckInput } from '../check/input.ts';
 import type { Config } from '../config/load.ts';
+import { counted } from '../exchange/counted.ts';
 import { explainSilence } from '../doctor/silence.ts';
 import { engineKinds } from '../engines/index.ts';
 import { printable } from '../report/printable.ts';
@@ -21,6 +22,7 @@ export async function checkInputs(
   { session, showText }: Partial<Pick<CheckFlags, 'session' | 'showText'>>,
   { cwd, signal, stderr }: CommandContext,
 ): Promise<CheckRun> {
+  for (const line of assumed(inputs)) stderr(`${line}\n`);
   const asked = isAsked ? openConfiguredEngine(config, cwd, signal) : undefined;
   // A signal ends the questions under way; nothing is said about answers that never came.
   const stop = (): void => void asked?.engine.close();
@@ -39,6 +41,18 @@ export async function checkInputs(
     signal.removeEventListener('abort', stop);
     await asked?.engine.close();
   }
+}
+
+/** Says for which route a request was taken where its shape leaves that open, and how to name it. */
+function assumed(inputs: readonly CheckInput[]): string[] {
+  const open = inputs.filter((input) => input.form === 'request' && input.byToolsAlone === true);
+  const [first] = open;
+  if (first === undefined) return [];
+  const others = open.length === 1 ? '' : ` (and ${counted(open.length - 1, 'other')})`;
+  return [
+    `${printable(first.source)}${others}: taken for the route messages, as its tools have "input_schema" and nothing else says what it is for.`,
+    'If it is sent to the chat route, say so with --route chat: engines refuse such tools there.',
+  ];
 }
 
 /** Says why the engine can't be asked, and what to do. */

@@ -49,6 +49,40 @@ describe('a request', () => {
       'a block with the result of a tool',
       '{"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}]}',
     ],
+    [
+      'messages',
+      'a stop of its own',
+      `{"messages": [${user}], "tools": [{"input_schema": {}}], "stop_sequences": []}`,
+    ],
+    [
+      'messages',
+      'its choice of tools',
+      `{"messages": [${user}], "seed": null, "tool_choice": {"type": "any"}}`,
+    ],
+    [
+      'messages',
+      'its picture',
+      '{"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}]}',
+    ],
+    ...[
+      '"seed": 1',
+      '"response_format": {"type": "json_object"}',
+      '"tool_choice": "auto"',
+      '"max_completion_tokens": 5',
+    ].map((member) => {
+      const body = `{"messages": [${user}], "tools": [{"input_schema": {}}], ${member}}`;
+      return ['chat', `a tool in the form of Messages beside ${member}`, body] as const;
+    }),
+    [
+      'chat',
+      'a tool in the form of Messages beside one of its own',
+      `{"messages": [${user}], "tools": [{"input_schema": {}}, {"type": "function", "function": {"name": "a"}}]}`,
+    ],
+    [
+      'chat',
+      'a tool in the form of Messages beside a picture of its own',
+      '{"messages": [{"role": "user", "content": [{"type": "image_url"}]}], "tools": [{"input_schema": {}}]}',
+    ],
     ['completion', 'a text', '{"prompt": "Hi"}'],
     ['completion', 'ids', '{"prompt": [1, 2]}'],
     ['responses', 'an input', '{"input": "Hi"}'],
@@ -58,6 +92,17 @@ describe('a request', () => {
       assert.deepEqual([only(body).form, only(body).kind], ['request', kind]);
     });
   }
+
+  it('says so where the form of its tools alone decided', () => {
+    const tools = '"tools": [{"name": "a", "input_schema": {}}]';
+    const openIn = (body: string, ...route: 'messages'[]): boolean[] =>
+      read(body, ...route).inputs.map((input) => input.form === 'request' && input.byToolsAlone === true);
+    assert.deepEqual(openIn(`{"messages": [${user}], ${tools}}`), [true]);
+    assert.deepEqual(openIn(`{"messages": [${user}], ${tools}}`, 'messages'), [false]);
+    assert.deepEqual(openIn(`{"messages": [${user}], ${tools}, "system": "x"}`), [false]);
+    assert.deepEqual(openIn(`{"messages": [${user}], ${tools}, "stop": "x"}`), [false]);
+    assert.deepEqual(openIn(`{"messages": [${user}]}`), [false]);
+  });
 
   it('is for the route that is named, whatever its shape', () => {
     assert.equal(read(`{"messages": [${user}]}`, 'messages').inputs[0]?.kind, 'messages');

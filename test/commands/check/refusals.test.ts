@@ -70,6 +70,25 @@ describe('tokenweir check where it can not', () => {
     }
   });
 
+  it('says for which route it took a request that leaves it open, and how to name it', { skip }, async () => {
+    const { messages } = cleanRequest;
+    const tools = [{ name: 'clock', input_schema: { type: 'object', properties: {} } }];
+    const open = file('open.json', { messages, tools, max_tokens: 5 });
+    const also = file('also.json', { messages, tools });
+    const options = { upstream: (await gemma3.server()).url };
+    const said =
+      /^open\.json: taken for the route messages, as its tools have "input_schema" .*\nIf .* --route chat: /;
+    assert.match((await check([open], options)).stderr, said);
+    assert.match(
+      (await check([open, clean, also], options)).stderr,
+      /^open\.json \(and 1 other\): taken for/,
+    );
+    assert.equal((await check([open, clean], { ...options, route: 'messages' })).stderr, '');
+    const asChat = await check([open], { ...options, route: 'chat' });
+    assert.deepEqual([asChat.code, asChat.stderr], [3, '']);
+    assert.match(asChat.stdout, /^not known: oracle-/m);
+  });
+
   it('exits 2 for a folder without a fixture', async () => {
     mkdirSync(join(folder, 'empty'), { recursive: true });
     const { code, stderr } = await check(['empty'], { upstream });
