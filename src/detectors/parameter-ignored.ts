@@ -48,7 +48,10 @@ function readOver({ route, request, facts, prompts }: Exchange): Finding[] {
           culprit: 'client',
           promptIndex,
           field: path,
-          message: `The engine ignores ${path}: ${evidence}.`,
+          message:
+            field.by === 'template'
+              ? `The template does not write ${path}: ${evidence}.`
+              : `The engine ignores ${path}: ${evidence}.`,
           advice: field.instead,
         },
       ];
@@ -110,9 +113,10 @@ function bosAllTheSame({
 }
 
 /** True if the value holds texts and the prompt none of them, neither as they are nor as JSON writes them. */
-function isLeftOut(value: Json, { text }: KnownTokens): boolean {
+function isLeftOut(value: Json, { text, cut }: KnownTokens): boolean {
   const texts = textsIn(value);
-  if (text === undefined || texts.length === 0) return false;
+  // What was cut away may have held them.
+  if (text === undefined || cut !== undefined || texts.length === 0) return false;
   return !texts.some((one) => text.includes(one) || text.includes(JSON.stringify(one).slice(1, -1)));
 }
 

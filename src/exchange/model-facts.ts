@@ -29,6 +29,8 @@ export interface IgnoredField {
   readonly path: readonly string[];
   readonly routes: readonly RouteKind[];
   readonly effect: IgnoredEffect;
+  /** Who drops it, if not the engine: it gets to the template, which may read it or not. */
+  readonly by?: 'template';
   /** One sentence: what to send in its place, or who can do what it asks for. */
   readonly instead: string;
 }

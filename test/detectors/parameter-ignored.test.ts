@@ -32,6 +32,13 @@ const plain = { ...qwen3, templateInputs: { read: ['messages'], byEngine: ['enab
 const given = (chatTemplateKwargs: unknown, facts: ExchangeShape['facts'] = shown): ExchangeShape =>
   chat({ chat_template_kwargs: chatTemplateKwargs }, { facts });
 
+const handing = {
+  ...qwen3,
+  ignoredFields: qwen3.ignoredFields.map((field) =>
+    field.name === 'documents' ? ({ ...field, by: 'template' } as const) : field,
+  ),
+};
+
 testDetector(parameterIgnored, {
   clean: [
     { name: 'arguments that the template reads', exchange: given({ enable_thinking: false, tools: [] }) },
@@ -63,6 +70,10 @@ testDetector(parameterIgnored, {
     {
       name: 'arguments of a prompt that is not known',
       exchange: chat({ chat_template_kwargs: { thinkin: true } }, { facts: shown, ids: ['media'] }),
+    },
+    {
+      name: 'documents that were cut away with the rest of the prompt',
+      exchange: chat({ documents }, { facts: handing, cut: 'start' }),
     },
     { name: 'a request without such fields', exchange: raw({ temperature: 0, seed: 1 }) },
     { name: 'fields that no tokens hang on', exchange: chat({ user: 'x', best_of: 2, logit_bias: {} }) },
@@ -116,6 +127,20 @@ testDetector(parameterIgnored, {
     { name: 'an empty prompt', exchange: raw({ prompt: '', suffix: null }, { text: '', ids: [[2]] }) },
   ],
   found: [
+    {
+      name: 'documents that the engine hands to a template which does not write them',
+      exchange: chat({ documents }, { facts: handing }),
+      findings: [
+        {
+          cause: 'documents',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'documents',
+          message: 'The template does not write documents: nothing of it is in the prompt.',
+          advice: 'Leave it out.',
+        },
+      ],
+    },
     {
       name: 'an argument that is misspelt',
       exchange: given({ enable_thinkng: false }),

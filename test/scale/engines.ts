@@ -88,8 +88,8 @@ const vllm: ScaleEngine = {
     }
     return { path, body: { model: name, ...rest } };
   },
-  // It hands `documents` to the template, and leaves the attribution line out of the prompt (docs/engines/vllm.md).
-  faultless: new Set(['parameter-ignored', 'prefix-break;attribution-line']),
+  // It leaves the attribution line out of the prompt (docs/engines/vllm.md).
+  faultless: new Set(['prefix-break;attribution-line']),
 };
 
 export const engines = { 'llama-server': llamaServer, vllm } as const;

@@ -203,6 +203,7 @@ describe('what a real vLLM refuses', { skip }, () => {
 });
 
 describe('fields that a real vLLM reads over', { skip }, () => {
+  const documents = { documents: [{ title: 'Weirs', text: 'They hold water.' }] };
   const routes: Record<string, { body: object; fields: Record<string, object> }> = {
     'chat/completions': {
       body: { messages: Q, max_tokens: 1 },
@@ -212,6 +213,8 @@ describe('fields that a real vLLM reads over', { skip }, () => {
         thinking: { thinking: { type: 'disabled' } },
         reasoning: { reasoning: { enabled: false } },
         'num-ctx': { options: { num_ctx: 8192 } },
+        // The template's own doing.
+        documents,
       },
     },
     messages: {
@@ -221,6 +224,7 @@ describe('fields that a real vLLM reads over', { skip }, () => {
         think: { think: false },
         reasoning: { reasoning: { enabled: false } },
         'truncate-prompt-tokens': { truncate_prompt_tokens: 2 },
+        documents,
       },
     },
     responses: {
@@ -230,6 +234,7 @@ describe('fields that a real vLLM reads over', { skip }, () => {
         think: { think: false },
         thinking: { thinking: { type: 'disabled' } },
         'truncate-prompt-tokens': { truncate_prompt_tokens: 2 },
+        documents,
       },
     },
   };

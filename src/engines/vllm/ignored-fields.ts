@@ -3,10 +3,21 @@
  * other engines or other routes give the model. It takes any field and only logs those that it does not know.
  */
 import type { IgnoredField } from '../../exchange/model-facts.ts';
+import type { RouteKind } from '../../exchange/request/route.ts';
 
 import { contextOption, thinkingSwitch, truncation, writtenOutArgument } from '../facts/ignored-fields.ts';
 
 export const vllmIgnoredFields: readonly IgnoredField[] = [
+  // The chat route hands them to the template, whose own matter it is (chat_completion/protocol.py, read at 0.32.0).
+  documents(['documents'], ['chat']),
+  documents(['chat_template_kwargs', 'documents'], ['chat', 'messages', 'responses']),
+  {
+    name: 'documents',
+    path: ['documents'],
+    routes: ['messages', 'responses'],
+    effect: 'text',
+    instead: 'Put them into a message, or send them to the chat route if the template writes documents.',
+  },
   truncation(['messages', 'responses']),
   contextOption('--max-model-len'),
   thinkingSwitch('enable_thinking', ['chat', 'messages', 'responses']),
@@ -17,3 +28,15 @@ export const vllmIgnoredFields: readonly IgnoredField[] = [
   thinkingSwitch('reasoning', ['chat', 'messages']),
   writtenOutArgument(['chat', 'messages', 'responses']),
 ];
+
+function documents(path: readonly string[], routes: readonly RouteKind[]): IgnoredField {
+  return {
+    name: 'documents',
+    path,
+    routes,
+    effect: 'text',
+    by: 'template',
+    instead:
+      'Put them into a message, or have whoever runs the engine give it a template that writes documents.',
+  };
+}

@@ -61,6 +61,7 @@ const ignoredField = object({
   path: listOf(text),
   routes: listOf(oneOf(routeKinds)),
   effect: oneOf(ignoredEffects),
+  by: optional(oneOf(['template'])),
   instead: text,
 } satisfies MembersOf<IgnoredField>);
 const templateInputs = object({

@@ -218,7 +218,15 @@ describe('fields that vLLM reads over', () => {
       await found('chat', { messages: Q, options: { num_ctx: 4096 }, truncate_prompt_tokens: 5 }),
       [],
     );
+    const documents = [{ title: 'Weirs', text: 'They hold water.' }];
+    assert.deepEqual(await found('chat', { messages: Q, documents }), ['documents']);
+    const asArgument = { chat_template_kwargs: { documents } };
+    assert.deepEqual(await found('chat', { messages: Q, ...asArgument }), ['documents']);
+    assert.deepEqual(await found('chat', { messages: Q, documents: [] }), []);
+    const quoted = [...Q, { role: 'user', content: 'Read this: They hold water.' }];
+    assert.deepEqual(await found('chat', { messages: quoted, documents }), []);
     const messages = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 2 };
+    assert.deepEqual(await found('messages', { ...messages, documents }), ['documents']);
     assert.deepEqual(await found('messages', { ...messages, truncate_prompt_tokens: 2 }), [
       'truncate-prompt-tokens',
     ]);
