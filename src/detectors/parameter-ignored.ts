@@ -120,10 +120,22 @@ function isLeftOut(value: Json, { text, cut }: KnownTokens): boolean {
   return !texts.some((one) => text.includes(one) || text.includes(JSON.stringify(one).slice(1, -1)));
 }
 
-function textsIn(value: Json): string[] {
+/** A shorter one, as a title may be, stands in any prompt. */
+const leastTold = 4;
+
+/** Those that tell the value from others: short ones only where there are no longer ones. */
+function textsIn(value: Json): readonly string[] {
+  const texts = allTextsIn(value);
+  const told = texts.filter((text) => text.length >= leastTold);
+  return told.length === 0 ? texts : told;
+}
+
+function allTextsIn(value: Json): string[] {
   if (typeof value === 'string') return value.trim() === '' ? [] : [value.trim()];
-  if (isArray(value)) return value.flatMap(textsIn);
-  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+  if (isArray(value)) return value.flatMap(allTextsIn);
+  if (!isObject(value)) return [];
+  // What sort of part it is says the client alone.
+  return Object.entries<Json>(value).flatMap(([name, member]) => (name === 'type' ? [] : allTextsIn(member)));
 }
 
 function isOff(value: Json): boolean {

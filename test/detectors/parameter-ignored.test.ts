@@ -102,6 +102,10 @@ testDetector(parameterIgnored, {
       name: 'documents that are in it as JSON',
       exchange: chat({ documents }, { text: '{"text": "A \\"weir\\" holds\\nwater."}' }),
     },
+    {
+      name: 'documents that are very short, and in it',
+      exchange: chat({ documents: [{ title: 'y' }] }, { text: 'Say why.' }),
+    },
     { name: 'documents where the text is not known', exchange: idsAlone({ documents }) },
     { name: 'an empty suffix', exchange: raw({ suffix: '' }) },
     { name: 'a suffix that is in the prompt', exchange: raw({ suffix: 'end' }, { text: 'Hé end' }) },
@@ -127,6 +131,14 @@ testDetector(parameterIgnored, {
     { name: 'an empty prompt', exchange: raw({ prompt: '', suffix: null }, { text: '', ids: [[2]] }) },
   ],
   found: [
+    {
+      name: 'documents of which a short title, and what they are, stand in any prompt',
+      exchange: chat(
+        { documents: [{ type: 'text', title: 'y', text: 'The Elbe is long.' }] },
+        { text: 'Say why a text is long.' },
+      ),
+      findings: [{ cause: 'documents', field: 'documents' }],
+    },
     {
       name: 'documents that the engine hands to a template which does not write them',
       exchange: chat({ documents }, { facts: handing }),
