@@ -22,6 +22,7 @@ import {
   standsBesideReasoning,
   type LostIn,
 } from './causes/refined-loss.ts';
+import { sentRoles } from './causes/sent-roles.ts';
 import { unwrittenNames } from './causes/speaker-names.ts';
 import { wroteIn } from './causes/tried-tools.ts';
 import type { Detector } from './detector.ts';
@@ -53,7 +54,7 @@ export const contentLost: Detector = {
     noteLosses(groups, told, chat, facts?.reading);
     if (chat !== undefined) {
       noteRoleChanges(groups, chat, facts?.reading, lost);
-      noteNames(groups, chat, exchange);
+      noteSpeakers(groups, chat, exchange);
     }
     return Array.from(groups.values(), (group) => findingOf(exchange, group));
   },
@@ -217,13 +218,14 @@ function noteRoleChanges(
   }
 }
 
-/** That a template writes none is a fact of the model, told where it matters. */
-function noteNames(
+function noteSpeakers(
   groups: Map<string, LossGroup>,
   request: ChatRequest,
   { facts, prompts: [read] }: Exchange,
 ): void {
   if (read?.known !== true || read.text === undefined) return;
+  for (const path of sentRoles(request, facts, read.text)) note(groups, { loss: 'sent-role', path });
+  // That a template writes none is a fact of the model, told where it matters.
   for (const path of unwrittenNames(request, facts?.reading, read.text)) {
     note(groups, { loss: 'speaker-names', fact: 'speaker-names', path });
   }

@@ -93,6 +93,34 @@ const answered = '<start_of_turn>model\nYes.<end_of_turn>\n<start_of_turn>user\n
 testDetector(contentLost, {
   clean: [
     {
+      name: 'a role that the model may have been trained on',
+      exchange: chat(
+        [user('Rate this answer.'), { role: 'critic', content: 'It is far too long.' }],
+        turn('user', 'Rate this answer.') + turn('critic', 'It is far too long.') + ask,
+      ),
+    },
+    {
+      name: 'a role of another spelling, which the template writes as its own',
+      exchange: chat([{ role: 'User', content: 'Why is it so?' }], turn('user', 'Why is it so?') + ask),
+    },
+    {
+      name: 'the word by which the template itself opens answers',
+      exchange: {
+        ...chat(
+          [user('Why?'), { role: 'model', content: 'Nobody knows that.' }, user('Who may?')],
+          `<bos><start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\nNobody knows that.<end_of_turn>\n<start_of_turn>user\nWho may?<end_of_turn>\n<start_of_turn>model\n`,
+        ),
+        facts: factsOf.gemma3,
+      },
+    },
+    {
+      name: 'a conversation with such a role that a message shows',
+      exchange: chat(
+        [{ role: 'User', content: 'Why is it so?' }, user(`See: ${turn('User', 'Who knows?')}`)],
+        `${turn('user', 'Why is it so?')}${turn('user', `See: ${turn('User', 'Who knows?')}`.trim())}${ask}`,
+      ),
+    },
+    {
       name: 'names of speakers that the template writes',
       exchange: {
         ...chat(group, groupText.replace('user', 'user Alice').replace('user\n', 'user Bob\n')),
@@ -776,6 +804,40 @@ testDetector(contentLost, {
         `${asked}${turn('assistant', '')}${turn('user', 'And what should I wear?')}${ask}`,
       ),
       findings: [{ cause: 'unread-field', culprit: 'client', field: 'messages[1].function_call' }],
+    },
+    {
+      name: 'roles of another spelling or of another family, which the template writes as they were sent',
+      exchange: chat(
+        [
+          { role: 'User', content: 'Why is it so?' },
+          { role: 'ai', content: 'Nobody knows that.' },
+          { role: 'User', content: 'Who may?' },
+        ],
+        turn('User', 'Why is it so?') + turn('ai', 'Nobody knows that.') + turn('User', 'Who may?') + ask,
+      ),
+      findings: [
+        {
+          cause: 'sent-role',
+          severity: 'error',
+          culprit: 'client',
+          field: 'messages[0].role',
+          message:
+            'The template writes messages[0].role (and 2 more: messages[1].role, messages[2].role) as it was sent, and has no such turns of its own: the model is given a speaker that it does not know.',
+          advice:
+            'Send the role as user, assistant or system, which the template writes as the model knows them.',
+        },
+      ],
+    },
+    {
+      name: 'a role of another family in a Gemma chat',
+      exchange: {
+        ...chat(
+          [user('Why?'), { role: 'ai', content: 'Nobody knows that.' }, user('Who may?')],
+          `<bos><start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>ai\nNobody knows that.<end_of_turn>\n<start_of_turn>user\nWho may?<end_of_turn>\n<start_of_turn>model\n`,
+        ),
+        facts: factsOf.gemma3,
+      },
+      findings: [{ cause: 'sent-role', field: 'messages[1].role' }],
     },
     {
       name: 'a role that the template does not have',

@@ -155,3 +155,37 @@ for (const family of names) {
     });
   });
 }
+
+describe('roles that the protocol does not have', { skip }, () => {
+  const talk = (user: string, assistant: string) => ({
+    messages: [
+      { role: user, content: 'Which river flows through Dresden?' },
+      { role: assistant, content: 'The Elbe.' },
+      { role: 'user', content: 'And through Prague?' },
+    ],
+  });
+  // As the template of each has it: Qwen3's leaves such messages out, the others write any role as it was sent.
+  const told = {
+    qwen3: 'content-lost;unknown-role',
+    gemma3: 'content-lost;sent-role',
+    'llama3.1': 'content-lost;sent-role',
+  };
+  for (const family of names) {
+    it(`${family}: are told as what its template makes of them`, async (t) => {
+      const proxied = await openProxy(t, (await engines[family].server()).url);
+      for (const [user, assistant] of [
+        ['user', 'ai'],
+        ['user', 'bot'],
+        ['user', 'Assistant'],
+      ] as const) {
+        const { said } = await chat(proxied, talk(user, assistant));
+        assert.equal(
+          said.findings?.split(', ').includes(told[family]),
+          true,
+          `${assistant}: ${said.findings}`,
+        );
+      }
+      await settled(proxied, 3);
+    });
+  }
+});

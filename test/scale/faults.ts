@@ -243,6 +243,19 @@ export const faults: readonly Fault[] = [
     ],
   },
   {
+    kind: 'content-lost',
+    cause: 'sent-role',
+    // Others leave such messages out, or refuse them.
+    fits: ({ name }) => name === 'llama3.1' || name === 'chatml',
+    inject: (dice) => [
+      chatOf([
+        { role: dice.pick(['User', 'human', 'USER']), content: sentence(dice) },
+        { role: dice.pick(['assistant', 'ai', 'bot', 'model']), content: `It is this: ${sentence(dice)}` },
+        { role: 'user', content: sentence(dice) },
+      ]),
+    ],
+  },
+  {
     kind: 'template-missing',
     fits: ({ base }) => base === true,
     toldOnce: true,

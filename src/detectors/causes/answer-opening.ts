@@ -22,7 +22,14 @@ export interface WrongOpening {
  * (`assistant`; Gemma's `model`; MiniMax's `ai`; Command R's `chatbot`), LangChain (`ai`), ShareGPT (`gpt`, `bot`). Any
  * other role may be one that the model was trained on, or that a client has it play.
  */
-const answerWords: ReadonlySet<string> = new Set(['assistant', 'model', 'ai', 'bot', 'chatbot', 'gpt']);
+export const answerWords: ReadonlySet<string> = new Set([
+  'assistant',
+  'model',
+  'ai',
+  'bot',
+  'chatbot',
+  'gpt',
+]);
 
 /** More is no end of a prompt that somebody has written so by mistake. */
 const mostBlank = 64;

@@ -144,6 +144,13 @@ export const lossWords = {
     said: (fields) => `The prompt does not hold ${fields}: the template has no such role`,
     advice: 'Send the message as one of system, user, assistant or tool.',
   },
+  'sent-role': {
+    severity: 'error',
+    culprit: 'client',
+    said: (fields) =>
+      `The template writes ${fields} as it was sent, and has no such turns of its own: the model is given a speaker that it does not know`,
+    advice: 'Send the role as user, assistant or system, which the template writes as the model knows them.',
+  },
   'text-beside-calls': {
     severity: 'info',
     culprit: 'template',
