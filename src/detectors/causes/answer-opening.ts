@@ -31,6 +31,9 @@ export const answerWords: ReadonlySet<string> = new Set([
   'gpt',
 ]);
 
+/** A longer name is none of a role. */
+const mostRole = 64;
+
 /** More is no end of a prompt that somebody has written so by mistake. */
 const mostBlank = 64;
 
@@ -46,7 +49,11 @@ export function wrongOpening(text: string, facts: ModelFacts): WrongOpening | un
 function otherRole(text: string, opening: string, facts: ModelFacts): WrongOpening | undefined {
   const own = firstSign(opening, facts);
   if (own?.kind !== 'opening' || own.role === undefined) return undefined;
-  const last = firstSign(text, facts, Math.max(0, text.lastIndexOf(own.text)));
+  // Nothing but a role and white space may stand behind it: texts are long.
+  const beginsTail = Math.max(0, text.length - opening.length - mostRole - mostBlank);
+  const at = text.slice(beginsTail).lastIndexOf(own.text);
+  if (at < 0) return undefined;
+  const last = firstSign(text, facts, beginsTail + at);
   if (last?.kind !== 'opening' || last.text !== own.text) return undefined;
   if (last.role === undefined || text.slice(last.end).trim() !== '') return undefined;
   const written = facts.roleMarkers.map((one) => firstSign(one.opening, facts)?.role);
