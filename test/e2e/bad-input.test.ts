@@ -4,7 +4,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
-import { assertHas, chat, clean, requestFindings, send, settled, type Answer } from '../support/exchanges.ts';
+import {
+  assertHas,
+  chat,
+  clean,
+  eventually,
+  requestFindings,
+  send,
+  settled,
+  type Answer,
+} from '../support/exchanges.ts';
 import { byteModelFile, type ByteModel } from '../support/gguf/byte-model.ts';
 import { openProxy } from '../support/open-proxy.ts';
 import { postJson } from '../support/post-json.ts';
@@ -192,6 +201,8 @@ describe('bytes that are no UTF-8', { skip }, () => {
     await chat(proxied, body);
     await settled(proxied, 1);
     assert.deepEqual(await countChecks(proxied), { match: 1, mismatch: 0 });
+    // With texts a finding is told once the engine has said them, which holds no exchange up.
+    await eventually(async () => (await requestFindings(proxied)).length > 0, 'the finding told');
     const [found] = await requestFindings(proxied);
     assertHas(found, { kind: 'control-token-in-content', characters: { start: 4, end: 11 } });
     const { start } = found?.['tokens'] as { start: number };
