@@ -97,6 +97,9 @@ const misspelt = [
   ['<|im_start|user\nHi<|im_end|>\n<|im_start|>assistant\n', qwen3, '<|im_start|', '<|im_start|>'],
   [`<|im_start|>user\nHi<|im_edn|>\n${mlAsk}`, qwen3, '<|im_edn|>', '<|im_end|>'],
   [`<|im_start|>user\nHi<|im_end>\n${mlAsk}`, qwen3, '<|im_end>', '<|im_end|>'],
+  [`<|im_start|>user\nHi<|im_en|d>\n${mlAsk}`, qwen3, '<|im_en|d>', '<|im_end|>'],
+  ['<|im_star|t>user\nHi<|im_end|>\n<|im_star|t>assistant\n', qwen3, '<|im_star|t>', '<|im_start|>'],
+  [`${header('user')}Hi<|eot_i|d>${header('assistant')}`, llama3, '<|eot_i|d>', '<|eot_id|>'],
   [`${ml('system', 'S')}<|im_satrt|>user\nHi<|im_end|>\n${mlAsk}`, qwen3, '<|im_satrt|>', '<|im_start|>'],
   [`${header('user')}Hi<|eot_id>${header('assistant')}`, llama3, '<|eot_id>', '<|eot_id|>'],
   [

@@ -15,9 +15,9 @@ export interface NearMarker {
   readonly start: number;
 }
 
-/** In angle brackets, with a bar or a name of several words: anything else is a tag of markup. */
+/** In angle brackets, with a bar or a name of several words: anything else is a tag of markup. A last letter may follow the bar. */
 const markerShaped =
-  /< ?(?:[|｜] ?[\p{L}\p{N}_:▁-]{2,40}|\p{L}[\p{L}\p{N}]*[_▁-][\p{L}\p{N}_:▁-]{1,40}) ?[|｜]? ?>?/gu;
+  /< ?(?:[|｜] ?[\p{L}\p{N}_:▁-]{2,40}|\p{L}[\p{L}\p{N}]*[_▁-][\p{L}\p{N}_:▁-]{1,40}) ?(?:[|｜](?:\p{L}(?=>))?)? ?>?/gu;
 const digits = /\p{N}+/gu;
 
 /** Texts of such a shape that are looked at in one prompt, and different ones of them: to compare two takes long. */
