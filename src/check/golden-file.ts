@@ -2,9 +2,9 @@
  * Golden files: the ids that requests should have, in a file beside the file of the requests, one JSON object for each in
  * their order (docs/check.md). Names and text; opens no file.
  */
-import { counted } from '../exchange/counted.ts';
 import { createHash } from 'node:crypto';
 
+import { counted } from '../exchange/counted.ts';
 import { isObject, parseJson } from '../exchange/json/body-reader.ts';
 import type { RecordedExchange } from '../exchange/recording/recording.ts';
 import { referenceShape } from '../exchange/recording/recording-members.ts';

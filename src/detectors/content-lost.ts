@@ -34,7 +34,7 @@ import type { LostParts } from '../exchange/written/lost-parts.ts';
 import type { LostText } from '../exchange/written/lost-texts.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
 import { isReasoning } from '../exchange/written/prompt-parts.ts';
-import type { ChatRequest, JsonPath } from '../exchange/request/request.ts';
+import { protocolRoles, type ChatRequest, type JsonPath } from '../exchange/request/request.ts';
 import { instructionsOf } from '../exchange/request/system-text.ts';
 
 export const contentLost: Detector = {
@@ -142,8 +142,6 @@ function always(part: string, reading: TemplateReading | undefined): string | un
   return reading?.dropped.includes(part) === true ? part : undefined;
 }
 
-const knownRoles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool']);
-
 function lossOfText(
   text: LostText,
   lostIn: LostIn,
@@ -162,7 +160,7 @@ function lossOfText(
     return alone
       ? { loss: 'unread-field', path }
       : { loss: 'extra-field', fact: `extra-field:${member}`, path };
-  if (!knownRoles.has(role)) return { loss: 'unknown-role', path };
+  if (!protocolRoles.has(role)) return { loss: 'unknown-role', path };
   if (characters !== undefined) return { loss: 'text-cut', characters, path };
   const refined = request && refinedTextLoss(text, lostIn, request);
   if (refined === 'text-beside-calls') return { loss: refined, fact: refined, path };

@@ -14,6 +14,7 @@ import { formatPath } from '../exchange/json/json-path.ts';
 import type { IgnoredEffect, ModelFacts } from '../exchange/model-facts.ts';
 import type { GenerationRequest, Json, JsonObject } from '../exchange/request/request.ts';
 import type { KnownTokens } from '../exchange/token-read.ts';
+import { holdsSent } from '../exchange/written/text-place.ts';
 
 export const parameterIgnored: Detector = {
   kind: 'parameter-ignored',
@@ -117,7 +118,7 @@ function isLeftOut(value: Json, { text, cut }: KnownTokens): boolean {
   const texts = textsIn(value);
   // What was cut away may have held them.
   if (text === undefined || cut !== undefined || texts.length === 0) return false;
-  return !texts.some((one) => text.includes(one) || text.includes(JSON.stringify(one).slice(1, -1)));
+  return !texts.some((one) => holdsSent(text, one));
 }
 
 /** A shorter one, as a title may be, stands in any prompt. */

@@ -27,24 +27,28 @@ export const toolsDropped: Detector = {
   repairs: false,
   detect(exchange) {
     const lost = lostOf(exchange);
-    if (lost === undefined) return [];
-    const { request, facts, prompts } = exchange;
-    const isUnwanted = request?.json['tool_choice'] === 'none';
-    const chat = request?.kind === 'chat' ? request : undefined;
-    const whole = isUnwanted ? [] : wholeTools(lost.tools, lost.toolCount, chat, facts?.reading);
-    const known = chat === undefined ? [] : knownParts(chat, lost, facts?.reading);
-    const rendered = prompts[0]?.known === true ? prompts[0].text : undefined;
-    const hosted =
-      isUnwanted || chat === undefined || rendered === undefined ? [] : hostedTools(chat, rendered);
-    const schemas = (
-      chat === undefined || rendered === undefined ? [] : misplacedSchemas(chat, rendered)
-    ).filter((path) => !lost.tools.some((tool) => isWithin(path, tool.path)));
-    const misplaced =
-      chat === undefined || isUnwanted || schemas.length === 0 ? [] : [misplacedSchemaFinding(schemas, chat)];
-    const parts = [...lost.toolParts, ...known].filter(
+    const {
+      request,
+      facts,
+      prompts: [read],
+    } = exchange;
+    if (lost === undefined || request?.kind !== 'chat' || read?.known !== true || read.text === undefined)
+      return [];
+    const schemas = misplacedSchemas(request, read.text).filter(
+      (path) => !lost.tools.some((tool) => isWithin(path, tool.path)),
+    );
+    const whole =
+      request.json['tool_choice'] === 'none'
+        ? []
+        : [
+            ...wholeTools(lost.tools, lost.toolCount, request, facts?.reading),
+            ...hostedTools(request, read.text),
+            ...(schemas.length > 0 ? [misplacedSchemaFinding(schemas, request)] : []),
+          ];
+    const parts = [...lost.toolParts, ...knownParts(request, lost, facts?.reading)].filter(
       ({ path }) => !schemas.some((one) => isWithin(path, one)),
     );
-    return [...whole, ...hosted, ...misplaced, ...partsOf(parts)].slice(0, mostFindings);
+    return [...whole, ...partsOf(parts)].slice(0, mostFindings);
   },
 };
 

@@ -5,7 +5,7 @@
 import { editDistance, plainForm } from '../../exchange/near-words.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import { ownForms } from './turn-forms.ts';
-import { turnSigns, type TurnSign } from './turn-signs.ts';
+import { firstSign } from './turn-signs.ts';
 
 export interface WrongOpening {
   readonly cause: 'other-role' | 'other-blank' | 'blank-missing';
@@ -47,16 +47,17 @@ export function wrongOpening(text: string, facts: ModelFacts): WrongOpening | un
 }
 
 function otherRole(text: string, opening: string, facts: ModelFacts): WrongOpening | undefined {
-  const own = firstSign(opening, facts);
+  const forms = ownForms(facts);
+  const own = firstSign(opening, forms);
   if (own?.kind !== 'opening' || own.role === undefined) return undefined;
   // Nothing but a role and white space may stand behind it: texts are long.
   const beginsTail = Math.max(0, text.length - opening.length - mostRole - mostBlank);
   const at = text.slice(beginsTail).lastIndexOf(own.text);
   if (at < 0) return undefined;
-  const last = firstSign(text, facts, beginsTail + at);
+  const last = firstSign(text, forms, beginsTail + at);
   if (last?.kind !== 'opening' || last.text !== own.text) return undefined;
   if (last.role === undefined || text.slice(last.end).trim() !== '') return undefined;
-  const written = facts.roleMarkers.map((one) => firstSign(one.opening, facts)?.role);
+  const written = facts.roleMarkers.map((one) => firstSign(one.opening, forms)?.role);
   if (last.role === own.role || written.includes(last.role)) return undefined;
   const word = plainForm(last.role);
   const isOther = answerWords.has(word) && word !== plainForm(own.role);
@@ -68,10 +69,6 @@ function otherRole(text: string, opening: string, facts: ModelFacts): WrongOpeni
     written: isOther ? JSON.stringify(word) : `another spelling of ${JSON.stringify(own.role)}`,
     right: JSON.stringify(own.role),
   };
-}
-
-function firstSign(text: string, facts: ModelFacts, from = 0): TurnSign | undefined {
-  return turnSigns(text, ownForms(facts), from).next().value as TurnSign | undefined;
 }
 
 function isSpelling(word: string, of: string): boolean {

@@ -6,7 +6,7 @@ import type { ModelFacts } from '../../exchange/model-facts.ts';
 import { trimmed } from '../../exchange/written/text-place.ts';
 import { foreignForms, type ForeignForm } from './foreign-forms.ts';
 import { ownForms } from './turn-forms.ts';
-import { turnSigns, type TurnSign } from './turn-signs.ts';
+import { firstSign, turnSigns, type TurnSign } from './turn-signs.ts';
 
 export interface ForeignFrame {
   readonly form: ForeignForm;
@@ -51,7 +51,7 @@ function beginsForeign(text: string, facts: ModelFacts): ForeignFrame | undefine
   const [head, marker] = begun;
   const form = marker === undefined ? undefined : byStart.get(marker);
   if (form === undefined) return undefined;
-  const first = turnSigns(text, form).next().value as TurnSign | undefined;
+  const first = firstSign(text, form);
   const last = lastSign(text, form);
   if (first?.start !== head.length || first.kind !== 'opening' || last === undefined) return undefined;
   // A bare marker alone is also how people write about it.

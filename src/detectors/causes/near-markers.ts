@@ -6,7 +6,7 @@ import { editDistance, plainForm } from '../../exchange/near-words.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import { markerFamilies, type TurnOpening } from '../../tokens/marker-families.ts';
 import { ownForms, type OwnForms } from './turn-forms.ts';
-import { take } from './turn-signs.ts';
+import { roleName, take } from './turn-signs.ts';
 
 export interface NearMarker {
   readonly marker: string;
@@ -94,7 +94,8 @@ function standsFor(meant: string, text: string, start: number, end: number, form
   );
 }
 
-const role = /^[A-Za-z_][\w-]{0,30}/;
+const role = new RegExp(`^${roleName}`);
+const onlyRole = new RegExp(`^${roleName}$`);
 
 /** As many characters as what stands behind the marker of an opening takes; undefined where it is none. */
 function opensAt(after: string, { named, close }: TurnOpening): number | undefined {
@@ -107,7 +108,7 @@ function opensAt(after: string, { named, close }: TurnOpening): number | undefin
 
 function endsWithRole(before: string, start: string): boolean {
   const at = before.lastIndexOf(start);
-  return at >= 0 && /^[A-Za-z_][\w-]{0,30}$/.test(before.slice(at + start.length));
+  return at >= 0 && onlyRole.test(before.slice(at + start.length));
 }
 
 function withoutFrame(text: string, frame: ReadonlySet<string>): string {

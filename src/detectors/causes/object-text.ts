@@ -3,7 +3,7 @@
  * Reads one text; that some text holds such objects among other things is no matter of this file.
  */
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
-import type { Json } from '../../exchange/request/request.ts';
+import { protocolRoles, type Json } from '../../exchange/request/request.ts';
 
 export type WrittenObjects = 'messages' | 'parts' | 'unnamed';
 
@@ -79,17 +79,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-const roles: readonly Json[] = [
-  'system',
-  'developer',
-  'user',
-  'assistant',
-  'tool',
-  'function',
-  'human',
-  'ai',
-  'model',
-];
+const roles: readonly Json[] = [...protocolRoles, 'function', 'human', 'ai', 'model'];
 
 function isMessage(value: Json): boolean {
   return isObject(value) && roles.includes(value['role'] ?? null) && ('content' in value || 'parts' in value);

@@ -4,24 +4,19 @@
  */
 import type { ModelFacts, RoleMarker } from '../../exchange/model-facts.ts';
 import { plainForm } from '../../exchange/near-words.ts';
-import type { ChatMessage, ChatRequest, JsonPath } from '../../exchange/request/request.ts';
+import {
+  protocolRoles,
+  type ChatMessage,
+  type ChatRequest,
+  type JsonPath,
+} from '../../exchange/request/request.ts';
 import { contentText } from '../../exchange/request/system-text.ts';
 import { answerWords } from './answer-opening.ts';
 import { grouped } from './lost.ts';
 import { ownForms } from './turn-forms.ts';
-import { turnSigns } from './turn-signs.ts';
+import { firstSign } from './turn-signs.ts';
 
 type Side = RoleMarker['role'];
-
-/** The protocol's own; what a template makes of them is its own matter. */
-const ownRoles: ReadonlySet<string> = new Set([
-  'system',
-  'developer',
-  'user',
-  'assistant',
-  'tool',
-  'function',
-]);
 
 /** So much of a text tells where its turn stands. */
 const beginning = 64;
@@ -36,7 +31,8 @@ export function sentRoles(
   rendered: string,
 ): readonly JsonPath[] {
   if (facts === undefined || dialect !== 'openai') return [];
-  const others = messages.filter(({ role }) => !ownRoles.has(role));
+  // What a template makes of the protocol's own is its own matter.
+  const others = messages.filter(({ role }) => !protocolRoles.has(role));
   if (others.length === 0) return [];
   // What a template does with a role it does with all of its messages, and one is looked for.
   const firsts = grouped(others, ({ role }) => role).map(([, [first]]) => first);
@@ -67,6 +63,6 @@ function isWrittenAsSent({ role, value }: ChatMessage, facts: ModelFacts, render
 
 /** The role's name in an opening; undefined where the markers themselves say whose turn it is. */
 function wordOf(opening: string, facts: ModelFacts): string | undefined {
-  const [first] = turnSigns(opening, ownForms(facts), 0);
+  const first = firstSign(opening, ownForms(facts));
   return first?.kind === 'opening' ? first.role : undefined;
 }

@@ -7,6 +7,7 @@ import { isObject } from '../../exchange/json/body-reader.ts';
 import { formatPath } from '../../exchange/json/json-path.ts';
 import type { ChatDialect, ChatRequest, Json, JsonObject, JsonPath } from '../../exchange/request/request.ts';
 import type { LostTool } from '../../exchange/written/lost-tools.ts';
+import { holdsSent } from '../../exchange/written/text-place.ts';
 
 const forms: Readonly<Record<ChatDialect, string>> = {
   openai: '{"type": "function", "function": {"name": …, "description": …, "parameters": {…}}}',
@@ -20,16 +21,11 @@ const schemaNames = ['parameters', 'input_schema', 'inputSchema'];
 const common = { kind: 'tools-dropped', severity: 'error', culprit: 'client', promptIndex: 0 } as const;
 
 /** @param tools that the prompt does not name */
-export function inOtherForm(
-  tools: readonly LostTool[],
-  request: ChatRequest | undefined,
-): readonly LostTool[] {
-  return request === undefined
-    ? []
-    : tools.filter(({ path: [root, index] }) => {
-        const tool = root === 'tools' && typeof index === 'number' ? request.tools[index] : undefined;
-        return isObject(tool) && isOtherForm(tool, request.dialect);
-      });
+export function inOtherForm(tools: readonly LostTool[], request: ChatRequest): readonly LostTool[] {
+  return tools.filter(({ path: [root, index] }) => {
+    const tool = root === 'tools' && typeof index === 'number' ? request.tools[index] : undefined;
+    return isObject(tool) && isOtherForm(tool, request.dialect);
+  });
 }
 
 function isOtherForm(tool: JsonObject, dialect: ChatDialect): boolean {
@@ -55,12 +51,10 @@ export function otherForm(tools: readonly LostTool[], { dialect }: ChatRequest):
 /** Schemas where the engine looks for none, in tools that have none where it looks; not of one that reads them after all. */
 export function misplacedSchemas(request: ChatRequest, rendered: string): readonly JsonPath[] {
   return request.tools.flatMap((tool, index) => {
-    const path = isObject(tool) ? misplacedSchema(tool, request.dialect) : undefined;
-    if (path === undefined) return [];
-    const isRead = textsOf(path.schema).every(
-      (text) => rendered.includes(text) || rendered.includes(asJson(text)),
-    );
-    return isRead ? [] : [['tools', index, ...path.within]];
+    const misplaced = isObject(tool) ? misplacedSchema(tool, request.dialect) : undefined;
+    if (misplaced === undefined) return [];
+    const isRead = textsOf(misplaced.schema).every((text) => holdsSent(rendered, text));
+    return isRead ? [] : [['tools', index, ...misplaced.within]];
   });
 }
 
@@ -91,10 +85,6 @@ function textsOf(schema: JsonObject): string[] {
     const description = isObject(value) ? value['description'] : undefined;
     return typeof description === 'string' ? [name, description.trim()] : [name];
   });
-}
-
-function asJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 function propertiesOf(schema: JsonObject): JsonObject {

@@ -78,6 +78,12 @@ export function* turnSigns(text: string, forms: SignForms, from = 0): Generator<
   }
 }
 
+/** The first of them. */
+export function firstSign(text: string, forms: SignForms, from = 0): TurnSign | undefined {
+  for (const sign of turnSigns(text, forms, from)) return sign;
+  return undefined;
+}
+
 function signAt(text: string, hit: MarkerHit, { openings, ends }: TurnForms): TurnSign | undefined {
   if (ends.includes(hit.text)) return { ...hit, kind: 'end', end: hit.start + hit.text.length };
   for (const opening of openings) {
@@ -87,7 +93,9 @@ function signAt(text: string, hit: MarkerHit, { openings, ends }: TurnForms): Tu
   return undefined;
 }
 
-const roleName = /[A-Za-z_][\w-]{0,30}/y;
+/** Of a pattern: the name that an opening may give. */
+export const roleName = String.raw`[A-Za-z_][\w-]{0,30}`;
+const roleHere = new RegExp(roleName, 'y');
 /** What follows an opening on its own line in source code and templates, where it is part of a string and no turn begins. */
 const codeAfter = new Set(['\\', '"', "'", '`', '{', '}']);
 /** What stands for a turn's text in templates and in descriptions of them; a text may well begin with a brace or a quote. */
@@ -96,8 +104,8 @@ const placeholder = /\{[{%]|\{[A-Za-z_][\w.]*\}|"""|'''/y;
 /** The turn that the opening at this place begins; undefined if it is written in another way than a template does. */
 function openingAt(text: string, hit: MarkerHit, { named, close }: TurnOpening): TurnSign | undefined {
   const after = hit.start + hit.text.length;
-  roleName.lastIndex = after;
-  const role = named ? roleName.exec(text)?.[0] : undefined;
+  roleHere.lastIndex = after;
+  const role = named ? roleHere.exec(text)?.[0] : undefined;
   if (named && role === undefined) return undefined;
   const at = after + (role?.length ?? 0);
   const end = closedAt(text, at, close);

@@ -1,7 +1,7 @@
 /** A user's turn in the model's own form that nothing ends before the answer is opened, where the template ends each. */
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import { ownForms } from './turn-forms.ts';
-import { turnSigns, type TurnSign } from './turn-signs.ts';
+import { firstSign, turnSigns, type TurnSign } from './turn-signs.ts';
 
 export interface UnendedTurn {
   readonly turn: TurnSign;
@@ -35,7 +35,7 @@ export function unendedTurn(text: string, facts: ModelFacts): UnendedTurn | unde
 
 function openingOf(wanted: string, facts: ModelFacts): TurnSign | undefined {
   const opening = facts.roleMarkers.find(({ role }) => role === wanted)?.opening ?? '';
-  const sign = turnSigns(opening, ownForms(facts)).next().value as TurnSign | undefined;
+  const sign = firstSign(opening, ownForms(facts));
   return sign?.kind === 'opening' ? sign : undefined;
 }
 

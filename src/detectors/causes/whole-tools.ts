@@ -11,7 +11,7 @@ import { wroteIn } from './tried-tools.ts';
 export function wholeTools(
   lost: readonly LostTool[],
   count: number,
-  request: ChatRequest | undefined,
+  request: ChatRequest,
   reading: TemplateReading | undefined,
 ): Finding[] {
   const unread = lost.filter((tool) => tool.unread);
@@ -22,15 +22,15 @@ export function wholeTools(
   const others = read.filter((tool) => !isFunction(tool));
   return [
     ...(unread.length > 0 ? [unreadTools(unread)] : []),
-    ...(request && misformed.length > 0 ? [otherForm(misformed, request)] : []),
+    ...(misformed.length > 0 ? [otherForm(misformed, request)] : []),
     ...(dropped.length > 0 ? [droppedTools(dropped, dropped.length === count, request, reading)] : []),
     ...(others.length > 0 ? [otherTools(others, typeOf(request, others[0]?.path ?? []) ?? '')] : []),
   ];
 }
 
 /** Of a tool on the Responses route that is no function: `custom`, for one; else undefined. */
-function typeOf(request: ChatRequest | undefined, [, index]: JsonPath): string | undefined {
-  if (request?.dialect !== 'responses' || typeof index !== 'number') return undefined;
+function typeOf(request: ChatRequest, [, index]: JsonPath): string | undefined {
+  if (request.dialect !== 'responses' || typeof index !== 'number') return undefined;
   const tool = request.tools[index];
   const type = isObject(tool) ? tool['type'] : undefined;
   return typeof type === 'string' && type !== 'function' ? type : undefined;
@@ -63,7 +63,7 @@ function otherTools(tools: readonly LostTool[], type: string): Finding {
 function droppedTools(
   tools: readonly LostTool[],
   all: boolean,
-  request: ChatRequest | undefined,
+  request: ChatRequest,
   reading: TemplateReading | undefined,
 ): Finding {
   const culprit = 'template';
@@ -90,7 +90,7 @@ function droppedTools(
         'Whoever runs the engine must give it a template that renders tools; until then describe them in a message.',
     };
   }
-  const question = request?.messages.findLast(({ role }) => role === 'user');
+  const question = request.messages.findLast(({ role }) => role === 'user');
   return {
     ...told,
     message: `${none}: the template writes tools in other conversations, and not in this one.`,

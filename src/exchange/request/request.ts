@@ -34,6 +34,15 @@ export interface ChatMessage {
   readonly contentPath: JsonPath;
 }
 
+/** Whose messages conversations are made of, in every protocol that is spoken today. */
+export const protocolRoles: ReadonlySet<string> = new Set([
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+]);
+
 /** The shapes in which a conversation is sent: chat completions, Anthropic's Messages, OpenAI's Responses. */
 export const chatDialects = ['openai', 'anthropic', 'responses'] as const;
 export type ChatDialect = (typeof chatDialects)[number];

@@ -25,6 +25,11 @@ export function placeOf(text: string, needle: string, from = 0): number {
   return at < 0 ? -1 : text.indexOf(needle, at);
 }
 
+/** True if the text holds what was sent, as it is or as JSON writes it. */
+export function holdsSent(text: string, sent: string): boolean {
+  return text.includes(sent) || text.includes(JSON.stringify(sent).slice(1, -1));
+}
+
 /** As `trim`, which takes longer to find out that most texts have no white space at their ends. */
 export function trimmed(text: string): string {
   return isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1)) ? text : text.trim();
