@@ -90,6 +90,15 @@ const takingPicture = (text: string): ExchangeShape => ({
 });
 const answered = '<start_of_turn>model\nYes.<end_of_turn>\n<start_of_turn>user\n';
 
+/** As Gemma 3's template writes any role. */
+const answeredBy = (role: string): ExchangeShape => ({
+  ...chat(
+    [user('Why?'), { role, content: 'Nobody knows that.' }, user('Who may?')],
+    `<bos><start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>${role}\nNobody knows that.<end_of_turn>\n<start_of_turn>user\nWho may?<end_of_turn>\n<start_of_turn>model\n`,
+  ),
+  facts: factsOf.gemma3,
+});
+
 testDetector(contentLost, {
   clean: [
     {
@@ -105,13 +114,7 @@ testDetector(contentLost, {
     },
     {
       name: 'the word by which the template itself opens answers',
-      exchange: {
-        ...chat(
-          [user('Why?'), { role: 'model', content: 'Nobody knows that.' }, user('Who may?')],
-          `<bos><start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>model\nNobody knows that.<end_of_turn>\n<start_of_turn>user\nWho may?<end_of_turn>\n<start_of_turn>model\n`,
-        ),
-        facts: factsOf.gemma3,
-      },
+      exchange: answeredBy('model'),
     },
     {
       name: 'a conversation with such a role that a message shows',
@@ -830,13 +833,7 @@ testDetector(contentLost, {
     },
     {
       name: 'a role of another family in a Gemma chat',
-      exchange: {
-        ...chat(
-          [user('Why?'), { role: 'ai', content: 'Nobody knows that.' }, user('Who may?')],
-          `<bos><start_of_turn>user\nWhy?<end_of_turn>\n<start_of_turn>ai\nNobody knows that.<end_of_turn>\n<start_of_turn>user\nWho may?<end_of_turn>\n<start_of_turn>model\n`,
-        ),
-        facts: factsOf.gemma3,
-      },
+      exchange: answeredBy('ai'),
       findings: [{ cause: 'sent-role', field: 'messages[1].role' }],
     },
     {

@@ -133,6 +133,10 @@ testDetector(foreignTemplate, {
       `<|im_start|>user\nHi<|im_end|>\n<|im_begin|>assistant\n`,
     ),
     {
+      name: 'what closes an opening, mistyped where a question speaks of it',
+      exchange: raw(`${header('user')}Is <|end_header_di|> right?<|eot_id|>${header('assistant')}`, llama3),
+    },
+    {
       name: 'a numbered marker, of which a vocabulary has many',
       exchange: raw('<SPECIAL_10>User\nHi<SPECIAL_12>\n<SPECIAL_11>Assistant\n', numbered),
     },
