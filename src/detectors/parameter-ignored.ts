@@ -8,6 +8,7 @@ import { opensAnswer } from './causes/prompt-end.ts';
 import { unreadArguments } from './causes/unread-arguments.ts';
 import type { Detector } from './detector.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { fingerprint } from '../exchange/fingerprint.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { isArray, isObject } from '../exchange/json/body-reader.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
@@ -44,7 +45,8 @@ function readOver({ route, request, facts, prompts }: Exchange): Finding[] {
         {
           kind: 'parameter-ignored',
           cause: field.name,
-          fact: field.name,
+          // What each such request loses is its own; the rest is a fact of the engine.
+          ...(field.effect !== 'text' && { fact: field.name }),
           severity: 'warning',
           culprit: 'client',
           promptIndex,
@@ -82,6 +84,8 @@ function evidenceFor(effect: IgnoredEffect, value: Json, prompt: Prompt): string
       return value === false ? bosAllTheSame(prompt) : undefined;
     case 'text':
       return isLeftOut(value, read) ? 'nothing of it is in the prompt' : undefined;
+    case 'template':
+      return typeof value === 'string' ? otherTemplate(value, prompt) : undefined;
     case 'thinking-off':
       return isOff(value) ? thinkingAllTheSame(prompt) : undefined;
     case 'context':
@@ -110,6 +114,16 @@ function bosAllTheSame({
   const copies = leadingBos(read.ids, bos);
   return copies > 0 && !prompt.text.startsWith(bos.text.repeat(copies))
     ? `the prompt starts with a BOS (${bos.text}, id ${bos.id}) that the text does not hold`
+    : undefined;
+}
+
+/** Not of the served template itself. Where no answer is opened nothing shows which template made the prompt. */
+function otherTemplate(template: string, { facts, read }: Prompt): string | undefined {
+  const { generationPrompt, templateHash } = facts;
+  if (generationPrompt === undefined || template.trim() === '' || fingerprint(template) === templateHash)
+    return undefined;
+  return opensAnswer(read, facts)
+    ? `the prompt opens the answer as the engine's own template does (${JSON.stringify(generationPrompt.text)})`
     : undefined;
 }
 

@@ -188,6 +188,8 @@ function valueFor(effect: IgnoredEffect, path: readonly string[], contextTokens:
       return false;
     case 'text':
       return path.at(-1) === 'documents' ? [{ title: 'Rivers', text: thoughts }] : thoughts;
+    case 'template':
+      return '{{ messages[0].content }}';
     case 'thinking-off':
       return path.at(-1) === 'thinking' ? { type: 'disabled' } : false;
     case 'context':

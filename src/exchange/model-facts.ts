@@ -14,13 +14,21 @@ export interface Marker {
   readonly kind?: 'control' | 'user-defined';
 }
 
-export const ignoredEffects = ['bos', 'text', 'thinking-off', 'context', 'length', 'reply'] as const;
+export const ignoredEffects = [
+  'bos',
+  'text',
+  'template',
+  'thinking-off',
+  'context',
+  'length',
+  'reply',
+] as const;
 export type IgnoredEffect = (typeof ignoredEffects)[number];
 
 /**
  * A field that clients of other engines send and this one reads over. `effect` is what it would change, and so where its
- * being ignored shows: BOS at the head, text in the prompt, thinking switched off at the end, the size of the context, the
- * length of the prompt, the reply.
+ * being ignored shows: BOS at the head, text in the prompt, another template or thinking switched off at the end, the size of
+ * the context, the length of the prompt, the reply.
  */
 export interface IgnoredField {
   /** Lower-case kebab; the cause of the finding. */

@@ -65,7 +65,7 @@ describe('tokenweir doctor on real families', { skip }, () => {
     assert.match(stdout, /^ {2}info {5}parameter-ignored;thinking\n +The engine ignores thinking: /m);
     assert.match(stdout, /^ {2}info {5}tools-dropped;tool-member\n/m);
     assert.doesNotMatch(stdout, /tools-dropped;(?:all|some)-tools/);
-    assert.match(stdout, /\n0 errors, 0 warnings, 21 notes\n$/);
+    assert.match(stdout, /\n0 errors, 0 warnings, 22 notes\n$/);
   });
 
   it('Qwen3: the text table shows 25 ids with specials parsed and 46 without', async () => {

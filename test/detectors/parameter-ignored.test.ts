@@ -1,5 +1,6 @@
 // Which fields had no effect, shown by the prompt; above all the values that ask for nothing, or for what is there.
 import { parameterIgnored } from '../../src/detectors/parameter-ignored.ts';
+import { fingerprint } from '../../src/exchange/fingerprint.ts';
 import { testDetector } from '../support/detector-tester.ts';
 import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 
@@ -22,6 +23,9 @@ const chat = (fields: object, more: Partial<ExchangeShape> = {}): ExchangeShape 
 });
 const thinkingOff = [...open, ...qwen3.thinkTail.ids];
 const documents = [{ title: 'Weirs', text: 'A "weir" holds\nwater.' }];
+
+const ownTemplate = '{% for message in messages %}{{ message.content }}{% endfor %}';
+const templateHash = fingerprint(ownTemplate);
 
 const inputs = {
   read: ['documents', 'enable_thinking', 'messages', 'preserved_thinking', 'thinking_effort', 'tools'],
@@ -126,6 +130,16 @@ testDetector(parameterIgnored, {
     },
     { name: 'no answer opened', exchange: chat({ thinking: false }, { ids: [[151_644, 872, 198]] }) },
     { name: 'an engine of which nothing is known', exchange: raw({ echo: true }, { facts: factsOf.base }) },
+    {
+      name: 'the very template that is served',
+      exchange: chat({ chat_template: ownTemplate }, { facts: { ...qwen3, templateHash } }),
+    },
+    { name: 'an empty template', exchange: chat({ chat_template: ' ' }) },
+    { name: 'a template that is no text', exchange: chat({ chat_template: {} }) },
+    {
+      name: 'a template of its own, of a request whose prompt opens no answer',
+      exchange: chat({ chat_template: ownTemplate }, { ids: [[151_644, 872, 198]] }),
+    },
     { name: 'another route', exchange: { ...chat({ documents }), route: 'messages' } },
     { name: 'media', exchange: chat({ documents }, { ids: ['media'] }) },
     { name: 'an empty prompt', exchange: raw({ prompt: '', suffix: null }, { text: '', ids: [[2]] }) },
@@ -140,11 +154,33 @@ testDetector(parameterIgnored, {
       findings: [{ cause: 'documents', field: 'documents' }],
     },
     {
+      name: 'a template of its own',
+      exchange: chat({ chat_template: ownTemplate }),
+      findings: [
+        {
+          cause: 'chat-template',
+          fact: 'chat-template',
+          severity: 'warning',
+          culprit: 'client',
+          field: 'chat_template',
+          message:
+            'The engine ignores chat_template: the prompt opens the answer as the engine\'s own template does ("<|im_start|>assistant\\n").',
+        },
+      ],
+    },
+    {
+      name: 'a template of its own beside thinking that is off',
+      exchange: chat({ chat_template: ownTemplate }, { ids: [thinkingOff] }),
+      findings: [{ cause: 'chat-template' }],
+    },
+    {
       name: 'documents that the engine hands to a template which does not write them',
       exchange: chat({ documents }, { facts: handing }),
       findings: [
         {
           cause: 'documents',
+          // It is told of each request that loses some.
+          fact: undefined,
           severity: 'warning',
           culprit: 'client',
           field: 'documents',
@@ -207,7 +243,12 @@ testDetector(parameterIgnored, {
       name: 'documents for a template that reads none',
       exchange: given({ documents }, plain),
       findings: [
-        { cause: 'template-argument', severity: 'warning', field: 'chat_template_kwargs.documents' },
+        {
+          cause: 'template-argument',
+          fact: undefined,
+          severity: 'warning',
+          field: 'chat_template_kwargs.documents',
+        },
       ],
     },
     {
@@ -244,8 +285,8 @@ testDetector(parameterIgnored, {
       findings: [{ cause: 'documents', field: 'documents' }],
     },
     { name: 'documents as texts', exchange: chat({ documents: ['A weir.'] }), findings: [{}] },
-    { name: 'a suffix', exchange: raw({ suffix: 'end' }), findings: [{ cause: 'suffix' }] },
-    { name: 'echo', exchange: raw({ echo: true }), findings: [{ cause: 'echo' }] },
+    { name: 'a suffix', exchange: raw({ suffix: 'end' }), findings: [{ cause: 'suffix', fact: undefined }] },
+    { name: 'echo', exchange: raw({ echo: true }), findings: [{ cause: 'echo', fact: 'echo' }] },
     {
       name: 'a limit on the prompt',
       exchange: raw({ truncate_prompt_tokens: 2 }),

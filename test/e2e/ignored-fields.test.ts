@@ -68,6 +68,11 @@ const cases: Record<string, Case> = {
     fields: { thinking: { type: 'disabled' } },
     meaningless: { thinking: { type: 'enabled' } },
   },
+  'chat-template': {
+    path: conversation,
+    fields: { chat_template: '{% for message in messages %}{{ message.content }}{% endfor %}' },
+    meaningless: { chat_template: '' },
+  },
   'extra-body': {
     path: conversation,
     fields: { extra_body: { chat_template_kwargs: { enable_thinking: false } } },
@@ -101,13 +106,15 @@ describe('parameter-ignored', { skip }, () => {
     const settings = { MODELS: '{"gemma3":{"kind":"base"}}' };
     const open = async (t: TestContext) => openProxy(t, (await engine.server()).url, settings);
 
-    it(`${name}: is ignored by the engine, and said so once`, async (t) => {
+    const losesText = llamaIgnoredFields.some((field) => field.name === name && field.effect === 'text');
+    it(`${name}: is ignored by the engine, and said so ${losesText ? 'each time' : 'once'}`, async (t) => {
       const { url } = await engine.server();
       assert.equal(await promptOf(url, path, fields), await promptOf(url, path, {}));
       const proxied = await open(t);
       const { said } = await send(`${proxied.url}${path}`, bodyFor(path, fields));
       assert.deepEqual(said, { ...clean, findings: `parameter-ignored;${name}` });
-      assert.deepEqual((await send(`${proxied.url}${path}`, bodyFor(path, fields))).said, clean);
+      const again = await send(`${proxied.url}${path}`, bodyFor(path, fields));
+      assert.deepEqual(again.said, losesText ? said : clean);
       assertHas((await requestFindings(proxied))[0], { severity: 'warning', culprit: 'client' });
     });
 
@@ -129,9 +136,46 @@ describe('parameter-ignored', { skip }, () => {
     assert.deepEqual((await send(`${proxied.url}${conversation}`, bodyFor(conversation, off))).said, clean);
   });
 
+  const weirKeeper = 'Answer as the keeper of a weir.';
+  const user = { role: 'user', content: 'Hi' };
+  const dialects: Record<string, { body: object; readOver: Record<string, string>; read: object }> = {
+    '/v1/messages': {
+      body: { messages: [user], max_tokens: 2 },
+      readOver: { instructions: 'instructions', system_prompt: 'system-prompt' },
+      read: { system: weirKeeper },
+    },
+    '/v1/responses': {
+      body: { input: 'Hi', max_output_tokens: 2 },
+      readOver: { system: 'system', system_prompt: 'system-prompt' },
+      read: { instructions: weirKeeper },
+    },
+  };
+  for (const [path, { body, readOver, read }] of Object.entries(dialects)) {
+    it(`is said of instructions that ${path} does not read, and not of those that it reads`, async (t) => {
+      const proxied = await openProxy(t, (await qwen3.server()).url);
+      const told = (more: object) => send(`${proxied.url}${path}`, { ...body, ...more });
+      const promptTokens = ({ json }: Awaited<ReturnType<typeof told>>) => {
+        const usage = json['usage'] as { input_tokens: number; cache_read_input_tokens?: number };
+        return usage.input_tokens + (usage.cache_read_input_tokens ?? 0);
+      };
+      const without = await told({});
+      assert.deepEqual(without.said, clean);
+      for (const [field, cause] of Object.entries(readOver)) {
+        const answer = await told({ [field]: weirKeeper });
+        assert.equal(promptTokens(answer), promptTokens(without));
+        assert.deepEqual(answer.said, { ...clean, findings: `parameter-ignored;${cause}` });
+      }
+      const heeded = await told(read);
+      assert.ok(promptTokens(heeded) > promptTokens(without));
+      assert.deepEqual(heeded.said, clean);
+      const template = await told({ chat_template: '{{ messages[0].content }}' });
+      assert.equal(promptTokens(template), promptTokens(without));
+      assert.deepEqual(template.said, { ...clean, findings: 'parameter-ignored;chat-template' });
+    });
+  }
+
   it('is said of /v1/messages, where thinking that is switched off goes on', async (t) => {
     const proxied = await openProxy(t, (await qwen3.server()).url);
-    const user = { role: 'user', content: 'Hi' };
     const { said } = await send(`${proxied.url}/v1/messages`, {
       messages: [user],
       max_tokens: 2,

@@ -14,8 +14,8 @@ export interface CleanCase {
 }
 
 export interface FoundCase extends CleanCase {
-  /** One entry per finding, in order; what an entry leaves out is not compared. */
-  readonly findings: readonly Partial<Finding>[];
+  /** One entry per finding, in order; what an entry leaves out is not compared, what is undefined there must be absent. */
+  readonly findings: readonly { readonly [Name in keyof Finding]?: Finding[Name] | undefined }[];
   /** The body after all repairs; absent if there must be no repair. */
   readonly repaired?: string;
   /** Ids per prompt after the repair, and the text of the only one: there the detector must find nothing. */

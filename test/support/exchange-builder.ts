@@ -43,6 +43,7 @@ const ignoredFields = [
   field('truncate-prompt-tokens', 'length', 'truncate_prompt_tokens'),
   field('num-ctx', 'context', 'options', 'num_ctx'),
   field('thinking', 'thinking-off', 'thinking'),
+  field('chat-template', 'template', 'chat_template'),
 ] as const;
 
 function field(name: string, effect: IgnoredEffect, ...path: readonly string[]): IgnoredField {

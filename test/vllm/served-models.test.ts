@@ -204,6 +204,7 @@ describe('what a real vLLM refuses', { skip }, () => {
 
 describe('fields that a real vLLM reads over', { skip }, () => {
   const documents = { documents: [{ title: 'Weirs', text: 'They hold water.' }] };
+  const keeper = 'Answer as the keeper of a weir.';
   const routes: Record<string, { body: object; fields: Record<string, object> }> = {
     'chat/completions': {
       body: { messages: Q, max_tokens: 1 },
@@ -215,6 +216,9 @@ describe('fields that a real vLLM reads over', { skip }, () => {
         'num-ctx': { options: { num_ctx: 8192 } },
         // The template's own doing.
         documents,
+        system: { system: keeper },
+        'system-prompt': { system_prompt: keeper },
+        instructions: { instructions: keeper },
       },
     },
     messages: {
@@ -225,6 +229,9 @@ describe('fields that a real vLLM reads over', { skip }, () => {
         reasoning: { reasoning: { enabled: false } },
         'truncate-prompt-tokens': { truncate_prompt_tokens: 2 },
         documents,
+        'system-prompt': { system_prompt: keeper },
+        instructions: { instructions: keeper },
+        'chat-template': { chat_template: '{{ messages[0].content }}' },
       },
     },
     responses: {
@@ -235,6 +242,9 @@ describe('fields that a real vLLM reads over', { skip }, () => {
         thinking: { thinking: { type: 'disabled' } },
         'truncate-prompt-tokens': { truncate_prompt_tokens: 2 },
         documents,
+        system: { system: keeper },
+        'system-prompt': { system_prompt: keeper },
+        'chat-template': { chat_template: '{{ messages[0].content }}' },
       },
     },
   };

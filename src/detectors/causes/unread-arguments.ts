@@ -31,8 +31,7 @@ export function unreadArguments(
       if (near.some((one) => given[one] !== undefined)) return [];
       // What would switch something off, or add nothing, is no loss where the template has no such thing.
       if (near.length === 0 && asksForNothing(value)) return [];
-      const isLoss = near.length > 0 || ((isArray(value) || isObject(value)) && isLeftOut(value));
-      return [findingOf(name, near, isLoss)];
+      return [findingOf(name, near, (isArray(value) || isObject(value)) && isLeftOut(value))];
     });
 }
 
@@ -42,13 +41,14 @@ function asksForNothing(value: Json): boolean {
   return value === null || value === false || value === '';
 }
 
-function findingOf(name: string, near: readonly string[], isLoss: boolean): Finding {
+/** @param losesTexts then it is this request's loss, and no fact of the model */
+function findingOf(name: string, near: readonly string[], losesTexts: boolean): Finding {
   const path = formatPath([field, name]);
   return {
     kind: 'parameter-ignored',
     cause: 'template-argument',
-    fact: `template-argument:${name}`,
-    severity: isLoss ? 'warning' : 'info',
+    ...(!losesTexts && { fact: `template-argument:${name}` }),
+    severity: losesTexts || near.length > 0 ? 'warning' : 'info',
     culprit: 'client',
     promptIndex: 0,
     field: path,

@@ -30,7 +30,7 @@ export function writtenOutArgument(routes: readonly RouteKind[]): IgnoredField {
 
 /**
  * Instructions beside the messages, as other protocols have them: `system` (Anthropic, Ollama), `system_prompt` (hosted models,
- * llama-server itself until 2024), `instructions` (OpenAI's Responses).
+ * llama-server itself until 2024), `instructions` (OpenAI's Responses). The routes that read them are the same on all engines.
  */
 export const otherInstructions: readonly IgnoredField[] = [
   instructionsAs('system', ['chat', 'completion', 'responses']),
@@ -47,6 +47,11 @@ function instructionsAs(field: string, routes: readonly RouteKind[]): IgnoredFie
     instead:
       'Send it as the first message, with the role system (to /v1/messages as system, to /v1/responses as instructions).',
   };
+}
+
+/** A template of the client's own. @param instead who can have one served, and how */
+export function ownTemplate(routes: readonly RouteKind[], instead: string): IgnoredField {
+  return { name: 'chat-template', path: ['chat_template'], routes, effect: 'template', instead };
 }
 
 /** Ollama's way to ask for a larger context. @param flag of the engine, which sets it */

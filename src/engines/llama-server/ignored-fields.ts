@@ -1,13 +1,14 @@
 /**
  * Fields that llama-server reads over (measured on 0.7.0), though they change what other engines give the model. What is
  * said of one is always shown by the request's own prompt too, so a build that heeds it is not accused; but for `echo`,
- * which shows in the reply alone.
+ * which shows in the reply alone, and for a template that opens answers as the served one does.
  */
 import type { IgnoredField } from '../../exchange/model-facts.ts';
 
 import {
   contextOption,
   otherInstructions,
+  ownTemplate,
   thinkingSwitch,
   truncation,
   writtenOutArgument,
@@ -49,5 +50,9 @@ export const llamaIgnoredFields: readonly IgnoredField[] = [
     thinkingSwitch(field, ['chat', 'messages', 'responses']),
   ),
   ...otherInstructions,
+  ownTemplate(
+    ['chat', 'messages', 'responses'],
+    'Take it away, or have whoever runs the engine start it with that template (--chat-template-file FILE).',
+  ),
   writtenOutArgument(['chat', 'messages', 'responses']),
 ];

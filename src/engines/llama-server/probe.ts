@@ -1,10 +1,11 @@
 /** Model facts of a llama-server: what `/props` says of it, and what probing its other endpoints shows. */
+import { fingerprint } from '../../exchange/fingerprint.ts';
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 
 import type { AskContext } from '../engine.ts';
 import { templateInputs } from '../facts/template-inputs.ts';
 import { probeFacts } from '../facts/facts-probe.ts';
-import { fingerprint, templateFacts } from '../fingerprint.ts';
+import { templateFacts } from '../template-facts.ts';
 import { llamaIgnoredFields } from './ignored-fields.ts';
 import type { LlamaOracle } from './oracle.ts';
 import type { LlamaProps } from './props.ts';

@@ -5,7 +5,14 @@
 import type { IgnoredField } from '../../exchange/model-facts.ts';
 import type { RouteKind } from '../../exchange/request/route.ts';
 
-import { contextOption, thinkingSwitch, truncation, writtenOutArgument } from '../facts/ignored-fields.ts';
+import {
+  contextOption,
+  otherInstructions,
+  ownTemplate,
+  thinkingSwitch,
+  truncation,
+  writtenOutArgument,
+} from '../facts/ignored-fields.ts';
 
 export const vllmIgnoredFields: readonly IgnoredField[] = [
   // The chat route hands them to the template, whose own matter it is (chat_completion/protocol.py, read at 0.32.0).
@@ -26,6 +33,12 @@ export const vllmIgnoredFields: readonly IgnoredField[] = [
   thinkingSwitch('thinking', ['chat', 'responses']),
   // `/v1/responses` heeds it.
   thinkingSwitch('reasoning', ['chat', 'messages']),
+  ...otherInstructions,
+  // The chat route refuses it, or heeds it where the engine is told to trust clients with it.
+  ownTemplate(
+    ['messages', 'responses'],
+    'Take it away, or have whoever runs the engine start it with that template (--chat-template FILE).',
+  ),
   writtenOutArgument(['chat', 'messages', 'responses']),
 ];
 

@@ -8,7 +8,7 @@ import { markerCandidates } from '../../tokens/markers.ts';
 
 import type { AskContext } from '../engine.ts';
 import { probeFacts, type ProbedFacts } from '../facts/facts-probe.ts';
-import { templateFacts } from '../fingerprint.ts';
+import { templateFacts } from '../template-facts.ts';
 import { tokenizeSeparated, type TokenizeOne } from '../joined-tokenization.ts';
 import { isRefusal } from '../oracle/oracle-failure.ts';
 import { picturePlaces } from './picture-places.ts';

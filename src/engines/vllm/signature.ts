@@ -2,8 +2,9 @@
  * What a vLLM says of itself cheaply: while it stays the same, facts hold. A restart that changes none of it changes no
  * ids: version, model, context, the ids of a text and of a conversation.
  */
+import { fingerprint } from '../../exchange/fingerprint.ts';
+
 import type { AskContext } from '../engine.ts';
-import { fingerprint } from '../fingerprint.ts';
 import { FreshAnswers } from '../fresh-answers.ts';
 import { isRefusal, OracleFailure } from '../oracle/oracle-failure.ts';
 import type { VllmModel, VllmOracle } from './oracle.ts';

@@ -223,6 +223,13 @@ describe('fields that vLLM reads over', () => {
     const asArgument = { chat_template_kwargs: { documents } };
     assert.deepEqual(await found('chat', { messages: Q, ...asArgument }), ['documents']);
     assert.deepEqual(await found('chat', { messages: Q, documents: [] }), []);
+    const own = { instructions: 'Answer as a keeper.', system: 'Answer as a guard.' };
+    assert.deepEqual(await found('chat', { messages: Q, ...own }), ['system', 'instructions']);
+    assert.deepEqual(await found('messages', { messages: [Q[1]!], ...own }), ['instructions']);
+    assert.deepEqual(await found('responses', { input: 'Hi', ...own }), ['system']);
+    const template = { chat_template: '{{ messages[0].content }}' };
+    assert.deepEqual(await found('chat', { messages: Q, ...template }), []);
+    assert.deepEqual(await found('responses', { input: 'Hi', ...template }), ['chat-template']);
     const quoted = [...Q, { role: 'user', content: 'Read this: They hold water.' }];
     assert.deepEqual(await found('chat', { messages: quoted, documents }), []);
     const messages = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 2 };

@@ -1,11 +1,6 @@
-/** Short digests of what an engine shows of itself: to see that it changed, never to hide what it is. */
-import { createHash } from 'node:crypto';
-
+/** What the facts keep of a template's source. */
+import { fingerprint } from '../exchange/fingerprint.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
-
-export function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
-}
 
 /** @param template '' if the model has none; undefined if the engine does not show it */
 export function templateFacts(
