@@ -4,7 +4,7 @@
  */
 import { hostedTools } from './causes/hosted-tools.ts';
 import { grouped, lostOf } from './causes/lost.ts';
-import { misplacedSchemaFinding, misplacedSchemas } from './causes/tool-forms.ts';
+import { misplacedSchemaFindings, misplacedSchemas } from './causes/tool-forms.ts';
 import { wholeTools } from './causes/whole-tools.ts';
 import type { Detector } from './detector.ts';
 import type { Finding } from '../exchange/finding.ts';
@@ -35,7 +35,7 @@ export const toolsDropped: Detector = {
     if (lost === undefined || request?.kind !== 'chat' || read?.known !== true || read.text === undefined)
       return [];
     const schemas = misplacedSchemas(request, read.text).filter(
-      (path) => !lost.tools.some((tool) => isWithin(path, tool.path)),
+      ({ path }) => !lost.tools.some((tool) => isWithin(path, tool.path)),
     );
     const whole =
       request.json['tool_choice'] === 'none'
@@ -43,10 +43,10 @@ export const toolsDropped: Detector = {
         : [
             ...wholeTools(lost.tools, lost.toolCount, request, facts?.reading),
             ...hostedTools(request, read.text),
-            ...(schemas.length > 0 ? [misplacedSchemaFinding(schemas, request)] : []),
+            ...misplacedSchemaFindings(schemas, request),
           ];
     const parts = [...lost.toolParts, ...knownParts(request, lost, facts?.reading)].filter(
-      ({ path }) => !schemas.some((one) => isWithin(path, one)),
+      ({ path }) => !schemas.some((schema) => isWithin(path, schema.path)),
     );
     return [...whole, ...partsOf(parts)].slice(0, mostFindings);
   },

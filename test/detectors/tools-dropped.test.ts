@@ -237,6 +237,44 @@ testDetector(toolsDropped, {
       ),
     },
     {
+      name: 'the same in both forms of a definition',
+      exchange: messages(
+        [{ ...weather, ...ofAnthropic, input_schema: schema, parameters: schema }],
+        written(weather) + asked + ask,
+      ),
+    },
+    {
+      name: 'a definition in the form of chat completions beside the one of the Responses route',
+      exchange: responses([{ ...weather, ...flat, parameters: schema }]),
+    },
+    {
+      name: 'a schema under another name that names fewer arguments than the one that is read',
+      exchange: chat(
+        [
+          {
+            type: 'function',
+            function: {
+              ...ofAnthropic,
+              parameters: {
+                properties: { ...(schema['properties'] as JsonObject), unit: { type: 'string' } },
+              },
+              input_schema: { properties: { city: { type: 'string', description: 'Said otherwise.' } } },
+            },
+          },
+        ],
+        `${written(weather)}unit${asked}${ask}`,
+      ),
+    },
+    ...[{ $ref: '#/$defs/City' }, { type: 'object', additionalProperties: { type: 'string' } }].map(
+      (read) => ({
+        name: `a schema under another name beside one without properties: ${JSON.stringify(read)}`,
+        exchange: messages(
+          [{ ...ofAnthropic, input_schema: read, parameters: schema }],
+          nameOnly + JSON.stringify(read) + asked + ask,
+        ),
+      }),
+    ),
+    {
       name: 'a schema under another name, of an engine that reads it',
       exchange: messages([{ ...ofAnthropic, parameters: schema }], written(weather) + asked + ask),
     },
@@ -329,6 +367,65 @@ testDetector(toolsDropped, {
           field: 'tools[0].function.input_schema',
           message:
             "The prompt does not hold tools[0].function.input_schema (and 1 more): the engine reads a tool's schema from function.parameters, and the model does not know which arguments the tool takes.",
+        },
+      ],
+    },
+    {
+      name: 'a schema under another name beside one that allows no arguments, in both protocols',
+      exchange: messages(
+        [{ ...ofAnthropic, input_schema: { type: 'object', properties: {} }, parameters: schema }],
+        nameOnly + asked + ask,
+      ),
+      findings: [
+        {
+          cause: 'unread-schema',
+          severity: 'error',
+          culprit: 'client',
+          field: 'tools[0].parameters',
+        },
+      ],
+    },
+    {
+      name: 'the same on chat completions',
+      exchange: chat(
+        [{ type: 'function', function: { ...ofAnthropic, parameters: null, input_schema: schema } }],
+        nameOnly + asked + ask,
+      ),
+      findings: [{ cause: 'unread-schema', severity: 'error', field: 'tools[0].function.input_schema' }],
+    },
+    {
+      name: 'a tool that has its name here and the rest in the form of chat completions',
+      exchange: messages([{ name: 'get_weather', ...weather }], 'get_weather\n' + asked + ask),
+      findings: [
+        {
+          cause: 'unread-schema',
+          severity: 'error',
+          field: 'tools[0].function.parameters',
+          culprit: 'client',
+        },
+      ],
+    },
+    {
+      name: 'two schemas that name other arguments',
+      exchange: messages(
+        [
+          {
+            ...ofAnthropic,
+            input_schema: { type: 'object', properties: { town: { type: 'string' } } },
+            parameters: schema,
+          },
+        ],
+        `${nameOnly}town\n${asked}${ask}`,
+      ),
+      findings: [
+        {
+          cause: 'unread-schema',
+          severity: 'info',
+          culprit: 'client',
+          field: 'tools[0].parameters',
+          message:
+            "The prompt does not hold tools[0].parameters: the engine reads a tool's schema from input_schema, where another one stands, with other arguments.",
+          advice: 'Send tools here as {"name": …, "description": …, "input_schema": {…}}, with one schema.',
         },
       ],
     },

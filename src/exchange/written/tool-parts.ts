@@ -3,7 +3,7 @@
  * in the body, whichever dialect it came in. `$ref` is not followed, so a circular schema is as long as it is written.
  */
 import { isArray, isObject } from '../json/body-reader.ts';
-import type { ChatRequest, Json, JsonObject, JsonPath } from '../request/request.ts';
+import type { ChatDialect, ChatRequest, Json, JsonObject, JsonPath } from '../request/request.ts';
 
 export interface NamedPart {
   readonly text: string;
@@ -51,25 +51,36 @@ const structure = new Set([
 const definitionMembers = new Set(['name', 'description', 'parameters', 'input_schema', 'strict', 'type']);
 
 /** Tools with a name, in order. */
-export function toolParts({ tools, json }: ChatRequest): readonly ToolParts[] {
+export function toolParts({ tools, json, dialect }: ChatRequest): readonly ToolParts[] {
   const { functions } = json;
   const parts: ToolParts[] = [];
-  for (const [index, tool] of tools.entries()) addTool(parts, tool, ['tools', index], false);
+  for (const [index, tool] of tools.entries()) addTool(parts, tool, ['tools', index], dialect);
   if (isArray(functions)) {
-    for (const [index, one] of functions.entries()) addTool(parts, one, ['functions', index], true);
+    for (const [index, one] of functions.entries()) addTool(parts, one, ['functions', index]);
   }
   return parts;
 }
 
-function addTool(parts: ToolParts[], tool: Json, path: JsonPath, unread: boolean): void {
+/** What a route calls a tool's schema. */
+export function schemaNameOf(dialect: ChatDialect): 'input_schema' | 'parameters' {
+  return dialect === 'anthropic' ? 'input_schema' : 'parameters';
+}
+
+/**
+ * Of a tool that has the forms of two protocols, the one that its route reads.
+ * @param dialect absent for a tool that no route reads
+ */
+function addTool(parts: ToolParts[], tool: Json, path: JsonPath, dialect?: ChatDialect): void {
   if (!isObject(tool)) return;
   const inner = tool['function'];
-  const isWrapped = isObject(inner);
+  const isWrapped = isObject(inner) && (dialect === 'openai' || typeof tool['name'] !== 'string');
   const definition = isWrapped ? inner : tool;
   const at = isWrapped ? [...path, 'function'] : path;
   const { name } = definition;
   if (typeof name !== 'string' || name === '') return;
-  const schemaName = definition['parameters'] === undefined ? 'input_schema' : 'parameters';
+  const read = schemaNameOf(dialect ?? 'openai');
+  const other = read === 'parameters' ? 'input_schema' : 'parameters';
+  const schemaName = definition[read] === undefined ? other : read;
   const schema = definition[schemaName];
   const description = textAt(definition, 'description', at);
   const properties: ToolProperty[] = [];
@@ -81,6 +92,7 @@ function addTool(parts: ToolParts[], tool: Json, path: JsonPath, unread: boolean
   }
   // A tool without a definition of its own has members that are for the engine, e.g. `cache_control`.
   const members = isWrapped ? membersOf(inner, at) : [];
+  const unread = dialect === undefined;
   parts.push({ name, path, unread, ...(description && { description }), properties, fields, members });
 }
 
