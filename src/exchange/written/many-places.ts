@@ -63,8 +63,11 @@ interface Group {
   readonly texts: Set<string>;
 }
 
-/** So many characters are copied out of the text at a time, their low bytes: those are read much faster than a string's. */
-const stretch = 16_384;
+/**
+ * So many characters are copied out of the text at a time, their low bytes: those are read much faster than a string's. Each
+ * step divides it, so that samples lie as close where two copies meet.
+ */
+const stretch = 16_368;
 /** Odd, and its bits are well mixed: the upper bits of a product tell as much as the whole. */
 const mixer = 0x9e3779b1;
 /** Bits of the filter for each sample of a sought text, so that few others come to one that is set; all fit in a fast cache. */

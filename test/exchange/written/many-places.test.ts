@@ -26,7 +26,7 @@ describe('the places of many texts', () => {
     const long = fc.constantFrom('abababab', 'baabbaab漢', 'ab'.repeat(20), 'the quick fox', 'tool_1');
     const piece = fc.oneof(short, long);
     const texts = fc.array(piece, { minLength: 1, maxLength: 12 }).map((all) => all.join(''));
-    const gap = fc.constantFrom(0, 16_380, 40_000);
+    const gap = fc.constantFrom(0, 16_360, 16_380, 40_000);
     fc.assert(
       fc.property(fc.uniqueArray(texts, { maxLength: 12 }), texts, gap, (needles, other, length) => {
         const text = [other, ...needles].join('-'.repeat(length));
@@ -35,6 +35,17 @@ describe('the places of many texts', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it('are told where samples of three characters meet the end of what is read at a time', () => {
+    for (const needle of ['tool_1', 'tool_12', 'a tool name', 'the name of a tool that is long']) {
+      const missed: number[] = [];
+      for (let before = 16_300; before < 16_450; before += 1) {
+        const text = `${'-'.repeat(before)}${needle}-`;
+        if (places(text, [needle]).join() !== `${before} ${needle}`) missed.push(before);
+      }
+      assert.deepEqual(missed, [], needle);
+    }
   });
 
   it('are not all told where texts that share a beginning would be compared again and again', () => {
