@@ -1,6 +1,6 @@
 // Prompts of a wanted size, of the kinds that detectors have the most work with, each with its request and with the
 // rendering that a template would make of it.
-import type { ModelFacts } from '../src/exchange/model-facts.ts';
+import type { ModelFacts, TemplateReading } from '../src/exchange/model-facts.ts';
 import type { JsonObject } from '../src/exchange/request/request.ts';
 import { factsOf, type ExchangeShape } from '../test/support/exchange-builder.ts';
 import { prose, seeded, type Message } from './conversation.ts';
@@ -9,6 +9,28 @@ export interface PromptShape {
   readonly name: string;
   /** @param size characters of prompt, about */
   make(size: number): ExchangeShape;
+}
+
+/** What the probes see of Qwen3's template, but for its JSON: here it is as it was sent. @param dropped what it leaves out */
+function readingOf(dropped: readonly string[]): TemplateReading {
+  const asSent = ['instructions', 'question', 'answer', 'reasoning', 'tool-result', 'text-part'] as const;
+  const asJson = ['tool-description', 'schema-value', 'call-argument', 'tool-result-value'] as const;
+  const escapes = ['"', '\\', '\n', '\r', '\t', '\b', '\f'].map((given) => ({
+    given,
+    written: JSON.stringify(given).slice(1, -1),
+  }));
+  return {
+    dropped,
+    droppedFields: [],
+    mergesInstructions: false,
+    developerAsSystem: true,
+    reasoningMembers: ['reasoning_content'],
+    writesNames: false,
+    forms: [
+      { characters: [], trims: 'nothing', places: asSent },
+      { characters: escapes, controls: 'json', trims: 'nothing', places: asJson },
+    ],
+  };
 }
 
 /** The tokens of Qwen3's vocabulary that a prompt can hold; the ids are its own. */
@@ -22,6 +44,7 @@ const qwen3: ModelFacts = withMarkers(factsOf.qwen3, [
 const tags = ['table', 'tr', 'th', 'td', 'ul', 'ol', 'li', 'b', 'i', 'p', 'h1', 'h2', 'code', 'sup', 'a'];
 const gemma3: ModelFacts = {
   ...factsOf.gemma3,
+  reading: readingOf([]),
   markers: [
     ...factsOf.gemma3.markers,
     ...tags
@@ -33,7 +56,11 @@ const gemma3: ModelFacts = {
 function withMarkers(facts: ModelFacts, texts: readonly string[]): ModelFacts {
   const known = new Set(facts.markers.map(({ text }) => text));
   const more = texts.map((text, index) => ({ text, id: 151_643 + index, kind: 'control' as const }));
-  return { ...facts, markers: [...facts.markers, ...more.filter(({ text }) => !known.has(text))] };
+  return {
+    ...facts,
+    reading: readingOf([]),
+    markers: [...facts.markers, ...more.filter(({ text }) => !known.has(text))],
+  };
 }
 
 export const promptShapes: readonly PromptShape[] = [
@@ -171,7 +198,9 @@ function toolLoop(
   }
   messages.push({ role: 'user', content: 'Go on.' });
   turns.push('<|im_start|>user\nGo on.<|im_end|>\n<|im_start|>assistant\n');
-  return { route: 'chat', body: { messages }, facts: qwen3, text: turns.join('') };
+  const dropped = ['loop-reasoning', 'reasoning', ...(beside === 'kept' ? [] : ['text-beside-calls'])];
+  const facts = { ...qwen3, reading: readingOf(dropped) };
+  return { route: 'chat', body: { messages }, facts, text: turns.join('') };
 }
 
 function rawText(size: number): ExchangeShape {

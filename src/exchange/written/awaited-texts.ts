@@ -1,9 +1,10 @@
 /** Texts that were not met in their place, until the next longer text tells where they can stand at most. */
 import type { SeenWriting } from './form-writing.ts';
+import { GapRuns } from './gap-runs.ts';
 import { isCode, lostText, type LostText } from './lost-texts.ts';
 import { isLeading, type PlacedText } from './placed-texts.ts';
 import { isReasoning, type TextPart } from './prompt-parts.ts';
-import { mostRead, readsOfMissing, stateAnywhere, stateBetween } from './text-between.ts';
+import { isLeftOut, mostRead, readsOfMissing, stateAnywhere, stateBetween } from './text-between.ts';
 import type { Found } from './written-forms.ts';
 
 export interface Awaited {
@@ -37,6 +38,7 @@ const enoughGone = 3;
 export class AwaitedTexts {
   readonly #rendered: string;
   readonly #seen: SeenWriting;
+  readonly #gapRuns = new GapRuns();
   readonly #unmet: Unmet[] = [];
   #awaited: Waiting[] = [];
   #reasoningAlone = true;
@@ -61,7 +63,7 @@ export class AwaitedTexts {
 
   /** True where what is said beside calls is not worth a look in its place; if it is there, `settle` tells. */
   get leavesOutBeside(): boolean {
-    return this.#goneBeside >= enoughGone;
+    return this.#goneBeside >= enoughGone || this.#seen.dropped.has('text-beside-calls');
   }
 
   /** How many characters they may take in the prompt if they are there. */
@@ -97,7 +99,7 @@ export class AwaitedTexts {
       const start = Math.max(awaited.start, from);
       this.#work += (end - start) * readsOfMissing;
       if (this.#work > mostRead(this.#rendered)) return undefined;
-      const state = stateBetween(part, { start, end }, this.#rendered, this.#seen);
+      const state = stateBetween(part, { start, end }, this.#rendered, this.#seen, this.#gapRuns);
       const { place } = state;
       if (state.state === 'unknown' || state.leftOut !== undefined) return undefined;
       if (place !== undefined) {
@@ -134,7 +136,8 @@ export class AwaitedTexts {
     for (const one of this.#unmet) {
       const isBeside = one.part.sort === 'text-beside-calls';
       // A template that leaves out what is said beside one call, and writes it nowhere else, does so with the next.
-      const isKnown = isReasoning(one.part.sort) || (isBeside && isBesideGone);
+      const isKnown =
+        isReasoning(one.part.sort) || isLeftOut(one.part, this.#seen) || (isBeside && isBesideGone);
       if (one.state === 'lost' && !isKnown) {
         if (this.#work + this.#rendered.length > mostRead(this.#rendered)) {
           unknownOf = one.message;

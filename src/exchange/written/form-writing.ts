@@ -22,19 +22,25 @@ export interface SeenWriting {
   at(...places: readonly TextPlace[]): readonly FormWriting[];
   /** How it writes the JSON of a tool's result again; undefined if it leaves it as it was sent, or was not seen. */
   readonly resultStyle: JsonStyle | undefined;
+  /** Sorts of parts that it leaves out of any conversation. */
+  readonly dropped: ReadonlySet<string>;
 }
 
-type Read = Pick<TemplateReading, 'forms' | 'json'>;
+/** What is known of how a template writes; `dropped` is absent while that is being found out. */
+export type ReadWriting = Pick<TemplateReading, 'forms' | 'json'> & Partial<Pick<TemplateReading, 'dropped'>>;
 
 const none: readonly FormWriting[] = [];
-export const unseen: SeenWriting = { at: () => none, resultStyle: undefined };
-const known = new WeakMap<Read, SeenWriting>();
+export const unseen: SeenWriting = { at: () => none, resultStyle: undefined, dropped: new Set() };
+const known = new WeakMap<ReadWriting, SeenWriting>();
 
-export function seenWriting(reading: Read | undefined): SeenWriting {
-  if (reading?.forms === undefined) return unseen;
+export function seenWriting(reading: ReadWriting | undefined): SeenWriting {
+  if (reading === undefined) return unseen;
   const before = known.get(reading);
   if (before !== undefined) return before;
-  const writings = reading.forms.map((form) => ({ places: new Set(form.places), writing: writingOf(form) }));
+  const writings = (reading.forms ?? []).map((form) => ({
+    places: new Set(form.places),
+    writing: writingOf(form),
+  }));
   const byPlaces = new Map<string, readonly FormWriting[]>();
   const seen: SeenWriting = {
     at(...places) {
@@ -46,6 +52,7 @@ export function seenWriting(reading: Read | undefined): SeenWriting {
       return here;
     },
     resultStyle: reading.json?.find(({ place }) => place === 'result'),
+    dropped: new Set(reading.dropped),
   };
   known.set(reading, seen);
   return seen;

@@ -9,10 +9,9 @@ import { callGaps, lostCalls, type LostCall } from './lost-calls.ts';
 import { isCode, lostTexts, type LostText } from './lost-texts.ts';
 import { lostToolParts, type LostTool, type LostToolPart } from './lost-tools.ts';
 import { placeTexts, type PlacedTexts } from './placed-texts.ts';
-import { seenWriting, type SeenWriting } from './form-writing.ts';
+import { seenWriting, type ReadWriting, type SeenWriting } from './form-writing.ts';
 import { readInOrder } from './in-order.ts';
 import { promptParts, type MessageParts, type TextSort } from './prompt-parts.ts';
-import type { TemplateReading } from '../model-facts.ts';
 import type { ChatRequest, JsonPath } from '../request/request.ts';
 import { toolParts } from './tool-parts.ts';
 
@@ -38,11 +37,7 @@ interface Known {
 const known = new WeakMap<ChatRequest, Known>();
 
 /** Looked for once, whoever asks. @param reading how the template was seen to write what it is given */
-export function lostParts(
-  request: ChatRequest,
-  rendered: string,
-  reading?: Pick<TemplateReading, 'forms' | 'json'>,
-): LostParts {
+export function lostParts(request: ChatRequest, rendered: string, reading?: ReadWriting): LostParts {
   const seen = seenWriting(reading);
   const before = known.get(request);
   if (before?.rendered === rendered && before.seen === seen) return before.lost;

@@ -3,8 +3,10 @@
  * order; the rest is looked for between its neighbours, and only then everywhere, with bounded work.
  */
 import type { SeenWriting } from './form-writing.ts';
+import { GapRuns } from './gap-runs.ts';
 import { isReasoning, type MessageParts, type TextPart } from './prompt-parts.ts';
 import {
+  isLeftOut,
   mostRead,
   readsOfMissing,
   stateAnywhere,
@@ -54,6 +56,7 @@ class Placing {
   readonly #parts: readonly { readonly part: TextPart; readonly message: number }[];
   readonly #rendered: string;
   readonly #seen: SeenWriting;
+  readonly #gapRuns = new GapRuns();
   #work = 0;
 
   constructor(messages: readonly MessageParts[], rendered: string, seen: SeenWriting) {
@@ -85,7 +88,7 @@ class Placing {
       return { part, message, ...one };
     });
     const placed = near.map((one): PlacedText => {
-      if (one.state !== 'lost' || isReasoning(one.part.sort)) return one;
+      if (one.state !== 'lost' || isReasoning(one.part.sort) || isLeftOut(one.part, this.#seen)) return one;
       if (one.part.text.trim().length < leastAnchor) return one;
       const far = this.#everywhere(one.part);
       if (far.state === 'kept' && !isLeading(one.part)) inOrder = false;
@@ -152,7 +155,7 @@ class Placing {
   /** Between the texts before and after it. */
   #near(part: TextPart, start: number, end: number): TextState {
     if (this.#isSpent(end - start)) return { state: 'unknown', missing: [] };
-    const state = stateBetween(part, { start, end }, this.#rendered, this.#seen);
+    const state = stateBetween(part, { start, end }, this.#rendered, this.#seen, this.#gapRuns);
     if (state.place === undefined) this.#work += (end - start) * readsOfMissing;
     return state;
   }

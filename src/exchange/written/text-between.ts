@@ -2,6 +2,7 @@
 import { parseJson } from '../json/body-reader.ts';
 import type { TextPlace } from '../seen-form.ts';
 import type { FormWriting, SeenWriting } from './form-writing.ts';
+import type { GapRuns } from './gap-runs.ts';
 import { holdsJson } from './json-style.ts';
 import { isReasoning, jsonTexts, type TextPart, type TextSort } from './prompt-parts.ts';
 import {
@@ -13,9 +14,9 @@ import {
   withoutReasoning,
   type TextState,
 } from './text-pieces.ts';
-import { placeOf } from './text-place.ts';
+import { placeOf, trimmed } from './text-place.ts';
 import { leastAnchor } from './text-ranges.ts';
-import { findWritten, writtenForms, type Found } from './written-forms.ts';
+import { anchorLength, findWritten, writtenForms, type Found } from './written-forms.ts';
 
 /** Looking for what is missing reads so many times the prompt at most, and a short one a little more often. */
 const mostReads = 16;
@@ -37,12 +38,18 @@ export function stateBetween(
   { start, end }: Found,
   rendered: string,
   seen: SeenWriting,
+  gapRuns: GapRuns,
 ): TextState {
   const gap = rendered.slice(start, end);
+  const given = trimmed(part.text);
   const writings = writingsOf(part, seen);
-  const given = part.text.trim();
   const isTold = isReasoning(part.sort) || (part.sort !== 'tool-result' && !mayEndReasoning.test(given));
-  if (isTold && isClearlyGone(given, gap, writings)) return { state: 'lost', missing: [] };
+  const isGone =
+    isTold &&
+    (isLeftOut(part, seen)
+      ? !gap.includes(given.slice(0, anchorLength))
+      : isClearlyGone(given, gap, writings, gapRuns));
+  if (isGone) return { state: 'lost', missing: [] };
   const near = findWritten(part.text, gap, writings);
   if (near !== undefined) {
     const place = { start: near.start + start, end: near.end + start };
@@ -52,7 +59,14 @@ export function stateBetween(
   const isShort = given.length < leastAnchor * 2;
   if ((isShort && holdsWord(given, gap)) || holdsValues(part, gap, seen))
     return { state: 'kept', missing: [] };
-  return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings);
+  return withoutReasoning(part, gap, writings) ?? inPieces(given, gap, writings, gapRuns);
+}
+
+/** True for what this template was seen to leave out of any conversation: one look tells that it does so here, too. */
+export function isLeftOut({ sort, text }: TextPart, { dropped }: SeenWriting): boolean {
+  return (
+    (sort === 'text-beside-calls' || isReasoning(sort)) && dropped.has(sort) && text.length >= leastAnchor
+  );
 }
 
 /** Where a text stands, with all that it says, in a form in which this template was seen to write texts of that sort. */

@@ -1,8 +1,8 @@
 /** Texts that are not in a prompt as they were sent, nor in one of the forms: what of them is there, and what is not. */
 import type { FormWriting } from './form-writing.ts';
+import { mostGap, type GapRuns } from './gap-runs.ts';
 import type { TextPart } from './prompt-parts.ts';
 import {
-  anchorLength,
   findAs,
   findWritten,
   isPlainCode,
@@ -39,10 +39,16 @@ export function leftOutOf(text: string, there: string, writings: readonly FormWr
 }
 
 /** For a text that the template has changed inside. */
-export function inPieces(given: string, rendered: string, writings: readonly FormWriting[]): TextState {
-  const runs = sharesPieces(given, rendered)
-    ? missingRuns(given, rendered)
-    : [{ start: 0, end: given.length }];
+export function inPieces(
+  given: string,
+  rendered: string,
+  writings: readonly FormWriting[],
+  gapRuns: GapRuns,
+): TextState {
+  const runs =
+    rendered.length > mostGap || gapRuns.shares(given, rendered)
+      ? missingRuns(given, rendered)
+      : [{ start: 0, end: given.length }];
   const isCut = runs.some(({ start, end }) => end - start >= leastRun);
   const isGone = isWhole(runs, given);
   if (!isGone && !isCut) return { state: 'kept', missing: [] };
@@ -58,11 +64,6 @@ export function inPieces(given: string, rendered: string, writings: readonly For
   return isGone ? { state: 'lost', missing: [] } : { state: 'cut', missing: runs };
 }
 
-/** A run that is worth a look holds a whole piece of this length, at one of the places that are looked at. */
-const pieceLength = 6;
-const pieceStep = anchorLength - pieceLength + 1;
-const mostShared = 256;
-
 /** Of plain characters: such a run is a text's own, and stands in each of its forms. */
 const leastOwn = 28;
 /** It is looked for in so much of a text's beginning. */
@@ -72,9 +73,14 @@ const mostBeginning = 256;
  * True for a text with a run which no form writes otherwise, and of which a short gap holds nothing. Most that is left out is
  * told so.
  */
-export function isClearlyGone(given: string, gap: string, writings: readonly FormWriting[]): boolean {
-  if (gap.length > mostShared || !hasOwnRun(given)) return false;
-  return writings.every(({ keepsPlain }) => keepsPlain) && !sharesPieces(given, gap);
+export function isClearlyGone(
+  given: string,
+  gap: string,
+  writings: readonly FormWriting[],
+  gapRuns: GapRuns,
+): boolean {
+  if (gap.length > mostGap || !hasOwnRun(given)) return false;
+  return writings.every(({ keepsPlain }) => keepsPlain) && !gapRuns.shares(given, gap);
 }
 
 function hasOwnRun(given: string): boolean {
@@ -85,42 +91,6 @@ function hasOwnRun(given: string): boolean {
     if (run === leastOwn) return true;
   }
   return false;
-}
-
-/** They cut markup into words; most texts have none. */
-const cuts = ['<', '>', '|'] as const;
-
-/** False where the markup between two texts has no piece of the text; true for longer ones without a look. */
-function sharesPieces(text: string, between: string): boolean {
-  if (between.length > mostShared) return true;
-  if (!cuts.some((cut) => text.includes(cut)) && !hasLongUncut(between)) return false;
-  const [short, long] = text.length < between.length ? [text, between] : [between, text];
-  for (let at = 0; at + pieceLength <= short.length; at += pieceStep) {
-    const piece = short.slice(at, at + pieceLength);
-    for (let place = long.indexOf(piece); place >= 0; place = long.indexOf(piece, place + 1)) {
-      if (sharedRun(short, at, long, place) >= anchorLength) return true;
-    }
-  }
-  return false;
-}
-
-function hasLongUncut(text: string): boolean {
-  let start = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 0x3c || code === 0x3e || code === 0x7c) start = at + 1;
-    else if (at - start + 1 >= anchorLength) return true;
-  }
-  return false;
-}
-
-/** How long the run is that both have around a piece of it. */
-function sharedRun(one: string, at: number, other: string, place: number): number {
-  let before = 0;
-  while (before < Math.min(at, place) && one[at - before - 1] === other[place - before - 1]) before += 1;
-  let after = pieceLength;
-  while (at + after < one.length && one[at + after] === other[place + after]) after += 1;
-  return before + after;
 }
 
 /** Ends reasoning inside an answer, whatever the model calls it. */

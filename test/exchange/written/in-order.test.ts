@@ -237,6 +237,8 @@ interface Template {
   readonly reasoning: 'none' | 'all' | 'behind-question';
   /** In so many turns what is said beside calls is left out. */
   readonly silent: number;
+  /** What was seen to be left out, truly or not. */
+  readonly dropped: readonly string[];
   readonly calls: 'literal' | 'spaced' | 'marked-up' | 'lines' | 'keywords' | 'none';
   /** The call, by number, whose path is cut in half, or is left out with its key. */
   readonly cut: { readonly call: number; readonly to: 'half' | 'nothing' } | undefined;
@@ -287,6 +289,7 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
 const template: fc.Arbitrary<Template> = fc.record({
   reasoning: fc.constantFrom('none', 'all', 'behind-question'),
   silent: fc.oneof(fc.constant(0), fc.integer({ min: 3, max: 7 })),
+  dropped: fc.subarray(['loop-reasoning', 'reasoning', 'text-beside-calls']),
   calls: fc.constantFrom('literal', 'spaced', 'marked-up', 'lines', 'keywords', 'none'),
   cut: fc.option(fc.record({ call: fc.nat(8), to: fc.constantFrom('half', 'nothing') }), {
     nil: undefined,
@@ -379,14 +382,17 @@ function changedPiece(piece: string, to: 'half' | 'escaped' | 'spaced' | undefin
 }
 
 /** What would have been learnt of a template that writes results so. */
-function readingOf({ results }: Template): Pick<TemplateReading, 'forms' | 'json'> | undefined {
-  if (results === 'as-sent') return undefined;
+function readingOf({
+  results,
+  dropped,
+}: Template): Pick<TemplateReading, 'forms' | 'json' | 'dropped'> | undefined {
+  if (results === 'as-sent') return dropped.length === 0 ? undefined : { dropped };
   const characters = [
     { given: '"', written: String.raw`\"` },
     { given: '\n', written: String.raw`\n` },
     { given: '\\', written: String.raw`\\` },
   ];
-  return { forms: [{ places: ['tool-result'], characters, trims: 'both' }] };
+  return { dropped, forms: [{ places: ['tool-result'], characters, trims: 'both' }] };
 }
 
 function cutCall(call: GivenCall, cut: Template['cut'], number: number): GivenCall {
@@ -424,7 +430,7 @@ function inPython(value: unknown): string {
 const bare = { said: '', reasoning: undefined, calls: [], results: [] };
 const reading = (path: string): GivenCall => ({ name: 'read', path, limit: 0 });
 const plainly: Template = {
-  ...{ reasoning: 'none', silent: 0, calls: 'literal', cut: undefined },
+  ...{ reasoning: 'none', silent: 0, dropped: [], calls: 'literal', cut: undefined },
   ...{ listed: false, results: 'as-sent', lost: [], changed: [] },
 };
 /** Where the two once said otherwise: calls that were not met, and texts that were found only when the next one was. */
@@ -518,15 +524,21 @@ describe('the short way beside the long one', () => {
       results: [`The text of part ${index}, as it was read.`],
     }));
     for (const silent of [0, 2, 4, 6, 9]) {
-      const { request, rendered } = conversation(loop, { ...plainly, silent });
-      const read = readInOrder(request.messages, rendered, unseen, true);
-      assert.deepEqual(
-        read?.texts.map(
-          ({ sort, message }) => `${sort}: ${request.messages[message]?.value['content'] as string}`,
-        ),
-        loop.slice(0, silent).map(({ said }, index) => `text-beside-calls: ${said} (${index * 3 + 1})`),
-      );
-      assert.deepEqual(lostParts({ ...request }, rendered), findEverywhere(request, rendered, unseen));
+      // Whether it was seen to leave them out, as here it does not always, or not.
+      for (const reading of [undefined, { dropped: ['text-beside-calls'] }]) {
+        const { request, rendered } = conversation(loop, { ...plainly, silent });
+        const read = readInOrder(request.messages, rendered, seenWriting(reading), true);
+        assert.deepEqual(
+          read?.texts.map(
+            ({ sort, message }) => `${sort}: ${request.messages[message]?.value['content'] as string}`,
+          ),
+          loop.slice(0, silent).map(({ said }, index) => `text-beside-calls: ${said} (${index * 3 + 1})`),
+        );
+        assert.deepEqual(
+          lostParts({ ...request }, rendered, reading),
+          findEverywhere(request, rendered, seenWriting(reading)),
+        );
+      }
     }
   });
 });

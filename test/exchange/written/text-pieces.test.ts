@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { GapRuns } from '../../../src/exchange/written/gap-runs.ts';
 import { isClearlyGone } from '../../../src/exchange/written/text-pieces.ts';
 
 const markup = '<|im_end|>\n<|im_start|>assistant\n';
@@ -15,11 +16,11 @@ describe('a text that is clearly gone', () => {
     ['of which a piece is there', said, `${markup}look at the third part ${markup}`, false],
     ['that is there', said, `${markup}${said}${markup}`, false],
     ['that forms may write otherwise everywhere', said.replaceAll(' ', '"'), markup, false],
-    ['in a gap that is not short', said, markup.repeat(10), false],
+    ['in a gap that is not short', said, markup.repeat(70), false],
   ];
   for (const [name, given, gap, isGone] of cases) {
     it(`is ${isGone ? '' : 'not '}one ${name}`, () => {
-      assert.equal(isClearlyGone(given, gap, []), isGone);
+      assert.equal(isClearlyGone(given, gap, [], new GapRuns()), isGone);
     });
   }
 
@@ -33,8 +34,13 @@ describe('a text that is clearly gone', () => {
         const gap = `${middle}${behind}`.slice(-256);
         const holds = hasCommonRun(given, gap, 20);
         shared += Number(holds);
-        if (holds) assert.equal(isClearlyGone(given, gap, []), false, `${given}\n${gap}`);
-        else assert.equal(isClearlyGone(given, gap, []), hasPlainRun(given, 28), `${given}\n${gap}`);
+        if (holds) assert.equal(isClearlyGone(given, gap, [], new GapRuns()), false, `${given}\n${gap}`);
+        else
+          assert.equal(
+            isClearlyGone(given, gap, [], new GapRuns()),
+            hasPlainRun(given, 28),
+            `${given}\n${gap}`,
+          );
       }),
       { numRuns: 3000 },
     );
