@@ -1,6 +1,6 @@
 /** Reads the files that a check is given: by name, all of a folder, or standard input. The one place of it that does. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { goldenNameOf, isGoldenName, requestNameOf, withReferences } from '../check/golden-file.ts';
 import type { CheckInput, InputMistake, InputReading } from '../check/input.ts';
@@ -8,6 +8,7 @@ import { readInput } from '../check/read-input.ts';
 import { fileProblem } from '../config/file-problem.ts';
 import type { RequestKind } from '../exchange/request/request-reader.ts';
 import type { CommandContext } from './command.ts';
+import { endings, filesIn, type FolderFiles } from './folder-files.ts';
 
 export interface ReadFiles {
   /** Files of requests, traces and recordings that were read, `-` among them; golden files are not counted. */
@@ -25,9 +26,6 @@ export interface FileInputs {
   readonly golden?: string;
 }
 
-/** What a folder is searched for, at any depth. */
-const endings = ['.json', '.jsonl', '.ndjson'];
-
 /**
  * @param names as given on the command line; `-` is standard input
  * @param golden `left-out` where golden files are to be written anew
@@ -39,8 +37,9 @@ export async function readFiles(
   golden: 'read' | 'left-out' = 'read',
 ): Promise<ReadFiles> {
   const byFile: FileInputs[] = [];
-  const mistakes: InputMistake[] = [];
-  for (const file of requestFiles(names.flatMap((given) => expanded(given, cwd)))) {
+  const named = names.map((given) => expanded(given, cwd));
+  const mistakes: InputMistake[] = named.flatMap((one) => one.mistakes);
+  for (const file of requestFiles(named.flatMap((one) => one.files))) {
     const read = file === '-' ? await stdin?.() : bytesOf(file, cwd);
     if (Buffer.isBuffer(read)) {
       const own = readInput(file, read, route);
@@ -75,14 +74,13 @@ function referenced(golden: string, cwd: string, { inputs }: InputReading): Inpu
   return withReferences(inputs, golden, bytes.toString('utf8'));
 }
 
-/** The names in a folder in alphabetical order, so that a run tells the same each time. */
-function expanded(name: string, cwd: string): readonly string[] {
+/** A folder stands for what is in it. One that holds nothing to check is kept, and is said not to be a file. */
+function expanded(name: string, cwd: string): FolderFiles {
   const path = resolve(cwd, name);
-  if (name === '-' || !existsSync(path) || !statSync(path).isDirectory()) return [name];
-  const within = readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .filter((entry) => endings.some((ending) => entry.endsWith(ending)))
-    .toSorted();
-  return within.length === 0 ? [name] : within.map((entry) => join(name, entry));
+  const itself = { files: [name], mistakes: [] };
+  if (name === '-' || !existsSync(path) || !statSync(path).isDirectory()) return itself;
+  const within = filesIn(name, cwd);
+  return within.files.length + within.mistakes.length === 0 ? itself : within;
 }
 
 /** @returns the bytes, or in words why there are none. */
@@ -112,7 +110,7 @@ export function writeGolden(golden: string, beside: string, cwd: string, text: s
     writeFileSync(resolve(cwd, golden), text, { mode: mode & 0o666 });
     return undefined;
   } catch (error) {
-    const problem = fileProblem(error);
+    const problem = fileProblem(error, 'written');
     if (problem === undefined) throw error;
     return `${golden} ${problem}; allowed: a folder that can be written to`;
   }
@@ -131,7 +129,7 @@ export function writeRecording(name: string, cwd: string, text: string): string 
     writeFileSync(resolve(cwd, name), text, { flag: 'wx', mode: 0o600 });
     return undefined;
   } catch (error) {
-    const problem = fileProblem(error);
+    const problem = fileProblem(error, 'written');
     if (problem === undefined) throw error;
     return `--record is ${JSON.stringify(name)}, which ${problem}; allowed: the name of a new file`;
   }

@@ -48,7 +48,7 @@ export class RecordingFile {
       const fd = openSync(resolve(cwd, name), 'wx', 0o600);
       return new RecordingFile(createWriteStream('', { fd }), writtenBy, onFailure);
     } catch (error) {
-      const problem = fileProblem(error);
+      const problem = fileProblem(error, 'written');
       if (problem === undefined) throw error;
       return `--record is ${JSON.stringify(name)}, which ${problem}; allowed: the name of a new file`;
     }
