@@ -2,7 +2,7 @@
  * From a file's bytes to what is to be checked: one JSON value, JSON Lines, or a recording. What can't be read is said
  * with its line; nothing is mended, and nothing of a file's texts is repeated.
  */
-import { isUtf8 } from 'node:buffer';
+import { constants, isUtf8 } from 'node:buffer';
 
 import { isArray, isObject, parseJson } from '../exchange/json/body-reader.ts';
 import { applyEdits } from '../exchange/edits.ts';
@@ -13,6 +13,7 @@ import { referenceShape } from '../exchange/recording/recording-members.ts';
 import { isRecording, readRecording } from '../exchange/recording/recording-reader.ts';
 import type { RecordingEntry } from '../exchange/recording/recording.ts';
 import type { Reference } from '../exchange/reference.ts';
+import { maxTokenId } from '../exchange/request/raw-prompt.ts';
 import { readableKinds, readRequest, type RequestKind } from '../exchange/request/request-reader.ts';
 import type { Json, JsonObject, UnreadableReason } from '../exchange/request/request.ts';
 import type { CheckInput, InputMistake, InputReading } from './input.ts';
@@ -20,10 +21,12 @@ import { guessRoute } from './route-guess.ts';
 
 const renderedMember = 'rendered_request';
 const referenceMember = 'reference';
+const tooLarge = `it holds more than ${Math.floor(constants.MAX_STRING_LENGTH / 1024 / 1024)} MiB; split it into several files`;
 const forms = `a request body ("messages", "prompt" or "input"), a trace ("messages" and "${renderedMember}"), or a recording`;
 
 /** @param route of requests, where their shape is not to say it; traces and recordings know theirs. */
 export function readInput(file: string, bytes: Buffer, route?: RequestKind): InputReading {
+  if (bytes.length > constants.MAX_STRING_LENGTH) return mistaken(file, tooLarge);
   if (!isUtf8(bytes)) return mistaken(file, faults['not-utf8']);
   const text = bytes.toString('utf8', jsonStart(bytes));
   if (text.trim() === '') return mistaken(file, `there is nothing in it; allowed: ${forms}`);
@@ -150,12 +153,15 @@ function readTrace(
   if (!isRendered(rendered)) {
     return {
       where: source,
-      message: `"${renderedMember}" is neither; allowed: the prompt as one text, or its token ids as a list of whole numbers`,
+      message: `"${renderedMember}" is neither a text nor token ids; allowed: the prompt as one text, or its ids as a list of whole numbers from 0 to ${maxTokenId}`,
     };
   }
   const cut = reference === undefined ? [renderedMember] : [renderedMember, referenceMember];
   const reading = readRequest(without(bytes, cut), 'chat');
-  if (!reading.readable) return { where: source, message: unreadable(reading.reason, 'chat') };
+  if (!reading.readable) {
+    const message = reading.reason === 'wrong-shape' ? noTrace : faults[reading.reason];
+    return { where: source, message };
+  }
   if (reading.request.kind !== 'chat') throw new Error('a chat body was read as something else');
   return {
     form: 'trace',
@@ -169,7 +175,10 @@ function readTrace(
 
 function isRendered(value: Json | undefined): value is string | readonly number[] {
   if (typeof value === 'string') return true;
-  return isArray(value) && value.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0);
+  return (
+    isArray(value) &&
+    value.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= maxTokenId)
+  );
 }
 
 const shapes: Readonly<Record<RequestKind, string>> = {
@@ -187,6 +196,8 @@ const faults: Readonly<Record<Exclude<UnreadableReason, 'wrong-shape'>, string>>
   'too-many-values': 'it holds more values than anybody reads',
   'too-much-text': 'it holds more text than anybody reads',
 };
+
+const noTrace = `it has "${renderedMember}", as traces have, and is no conversation; allowed beside that: ${shapes.chat}. A text prompt is checked without that member`;
 
 function unreadable(reason: UnreadableReason, kind: RequestKind): string {
   if (reason !== 'wrong-shape') return faults[reason];

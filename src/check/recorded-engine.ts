@@ -6,10 +6,13 @@ import type { Engine, FactsRead, PromptReading } from '../engines/engine.ts';
 import type { ModelFacts } from '../exchange/model-facts.ts';
 import type { RecordedPrompt } from '../exchange/recording/recording.ts';
 import type { ReplyReader } from '../exchange/reply/reply.ts';
+import { promptCount } from '../exchange/request/prompt-count.ts';
 import type { GenerationRequest } from '../exchange/request/request.ts';
 import { passRoute, type Route } from '../exchange/request/route.ts';
 import { unknown, type HeadRead, type TokenRead, type Unknown } from '../exchange/token-read.ts';
 import { keyedDigest } from '../tokens/digest.ts';
+
+const notHeld: RecordedPrompt = { unknown: 'engine-cannot' };
 
 /** Ids of a head: more BOS than these is nobody's prompt. */
 const headTokens = 64;
@@ -42,8 +45,10 @@ export class RecordedEngine implements Engine {
     return Promise.resolve({ known: true, facts: this.#facts });
   }
 
-  read({ body }: GenerationRequest): PromptReading {
-    const prompts = this.#prompts.get(body) ?? [];
+  read(request: GenerationRequest): PromptReading {
+    const held = this.#prompts.get(request.body) ?? [];
+    // Of a prompt that is not in the recording nothing is known, whatever was to be seen of the others.
+    const prompts = Array.from({ length: promptCount(request) }, (_, index) => held[index] ?? notHeld);
     return {
       heads: () => Promise.resolve(prompts.map(headOf)),
       prompts: () => Promise.resolve(prompts.map((prompt) => this.#tokensOf(prompt))),

@@ -1,5 +1,6 @@
 // What a check can be given, told apart by shape, and what it refuses: with the place, what is allowed, and no text of it.
 import assert from 'node:assert/strict';
+import { constants } from 'node:buffer';
 import { describe, it } from 'node:test';
 import type { CheckInput } from '../../src/check/input.ts';
 import { readInput } from '../../src/check/read-input.ts';
@@ -197,13 +198,31 @@ describe('what can not be read', () => {
       'a trace whose prompt is none',
       `{"messages": [${user}], "rendered_request": {"secret": 1}}`,
       'a.json',
-      /^"rendered_request" is neither; allowed: the prompt as one text, or its token ids/,
+      /^"rendered_request" is neither a text nor token ids; allowed: the prompt as one text, or its ids/,
     ],
     [
       'a trace without messages',
       '{"rendered_request": "secret"}',
       'a.json',
-      /^it is no body of the route "chat"/,
+      /^it has "rendered_request", as traces have, and is no conversation; allowed beside that: "messages"/,
+    ],
+    [
+      'a trace with an id that no engine has',
+      `{"messages": [${user}], "rendered_request": [1, 4294967297]}`,
+      'a.json',
+      /^"rendered_request" is neither a text nor token ids; .* from 0 to 2147483647$/,
+    ],
+    [
+      'more than one string holds',
+      Buffer.alloc(constants.MAX_STRING_LENGTH + 1),
+      'a.json',
+      /^it holds more than 511 MiB; split it/,
+    ],
+    [
+      'a recorded id that no engine has',
+      withExchange({ prompts: [{ ids: [4294967297], source: 'engine' }] }),
+      'a.json:3',
+      /^"prompts\[0\]\.ids\[0\]" is another number; allowed: a token id, from 0 to 2147483647$/,
     ],
     [
       'a recording of nothing',

@@ -7,7 +7,7 @@ import { buildRequest, factsOf } from '../support/exchange-builder.ts';
 
 async function readBack(...prompts: readonly RecordedPrompt[]) {
   const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16, 7));
-  const request = buildRequest('completion', { prompt: 'a' });
+  const request = buildRequest('completion', { prompt: prompts.map(() => 'a') });
   engine.hold(request.body, prompts);
   const reading = engine.read(request);
   return { heads: await reading.heads(), prompts: await reading.prompts() };
@@ -81,7 +81,30 @@ describe('a recorded engine', () => {
   it('knows no prompt by a body that only looks the same', async () => {
     const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16));
     engine.hold(buildRequest('completion', { prompt: 'a' }).body, [{ ids: [1], source: 'engine' }]);
-    assert.deepEqual(await engine.read(buildRequest('completion', { prompt: 'a' })).prompts(), []);
+    const other = engine.read(buildRequest('completion', { prompt: 'a' }));
+    assert.deepEqual(await other.prompts(), [{ known: false, reason: 'engine-cannot' }]);
+  });
+
+  it('knows nothing of a prompt that the recording leaves out, and has no more than the request', async () => {
+    const held: RecordedPrompt = { ids: [1], source: 'engine' };
+    for (const [prompt, known] of [
+      [
+        ['a', 'b', 'c'],
+        [true, true, false],
+      ],
+      [['a'], [true]],
+    ] as const) {
+      const engine = new RecordedEngine(factsOf.qwen3, Buffer.alloc(16));
+      const request = buildRequest('completion', { prompt });
+      engine.hold(request.body, [held, held]);
+      const reading = engine.read(request);
+      for (const reads of [await reading.heads(), await reading.prompts()]) {
+        assert.deepEqual(
+          reads.map((one) => one.known),
+          known,
+        );
+      }
+    }
   });
 
   it('answers no question about anything else', async () => {

@@ -4,11 +4,12 @@
  */
 import { createOpenAiReplyReader } from '../../exchange/reply/openai-reply.ts';
 import type { ChoiceReply, Reply, ReplyReader, ReplyReading } from '../../exchange/reply/reply.ts';
+import { promptCount } from '../../exchange/request/prompt-count.ts';
 import type { GenerationRequest } from '../../exchange/request/request.ts';
 
 export function createVllmReplyReader(request: GenerationRequest, reading: ReplyReading): ReplyReader {
   const inner = createOpenAiReplyReader({ ...reading, shape: request.kind });
-  const prompts = request.kind === 'completion' ? request.prompts.length : 1;
+  const prompts = promptCount(request);
   return {
     start: (status, contentType, contentEncoding) => {
       inner.start(status, contentType, contentEncoding);

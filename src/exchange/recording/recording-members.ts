@@ -32,6 +32,7 @@ import type { Edit } from '../edits.ts';
 import { referenceMakers, type Reference } from '../reference.ts';
 import { replyShape } from './recorded-reply.ts';
 import type { RecordedExchange, RecordedFacts, RecordingHeader } from './recording.ts';
+import { maxTokenId } from '../request/raw-prompt.ts';
 import { chatDialects, type Json } from '../request/request.ts';
 import { routeKinds, type Route } from '../request/route.ts';
 import {
@@ -47,7 +48,12 @@ import { cutParts, unknownReasons, type AddedIds } from '../token-read.ts';
 
 type MembersOf<Type> = Readonly<Record<keyof Type, Shape>>;
 
-const ids = listOf(wholeNumber);
+/** One beyond would become another id where ids are kept in 32 bits. */
+const tokenId = shape(
+  `a token id, from 0 to ${maxTokenId}`,
+  (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxTokenId,
+);
+const ids = listOf(tokenId);
 const marker = object({
   text,
   id: wholeNumber,

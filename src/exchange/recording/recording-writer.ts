@@ -1,7 +1,7 @@
 /** Freezes exchanges into a recording's text, ids and prompt text as they are. Opens no file. */
 import { createHash } from 'node:crypto';
 
-import type { Exchange } from '../exchange.ts';
+import type { Exchange, InspectionResult } from '../exchange.ts';
 import type { ModelFacts } from '../model-facts.ts';
 import { recordReply } from './recorded-reply.ts';
 import {
@@ -11,7 +11,9 @@ import {
   type RecordingEntry,
   type RecordingLine,
 } from './recording.ts';
-import type { HeadRead, TokenRead } from '../token-read.ts';
+import { promptCount } from '../request/prompt-count.ts';
+import type { GenerationRequest } from '../request/request.ts';
+import { unknown, type HeadRead, type TokenRead } from '../token-read.ts';
 
 /** The file's text, piece by piece. Facts are written once, before the first exchange that names them. */
 export class RecordingFormat {
@@ -45,7 +47,7 @@ function textOf(line: RecordingLine): string {
  * @returns undefined if request or facts are not known: then there is nothing to freeze.
  */
 export function recordExchange(
-  { id, route, client, request, facts, prompts, heads, reference, reply }: Exchange,
+  { id, route, client, request, facts, prompts, heads, inspection, reference, reply }: Exchange,
   date: Date,
   session?: string,
 ): Omit<RecordingEntry, 'line'> | undefined {
@@ -61,10 +63,21 @@ export function recordExchange(
     ...(session !== undefined && { session }),
     body: request.body.toString('utf8'),
     ...(reference && { reference }),
-    prompts: prompts.map((read, index) => recordPrompt(read, heads[index])),
+    prompts: readsOf(prompts, inspection, request).map((read, index) => recordPrompt(read, heads[index])),
     ...(reply && { reply: recordReply(reply, prompts, request.choices) }),
   };
   return { exchange, facts };
+}
+
+/** One for each prompt of the request, of one that the inspection did not come to with its reason. */
+function readsOf(
+  prompts: readonly TokenRead[],
+  inspection: InspectionResult,
+  request: GenerationRequest,
+): readonly TokenRead[] {
+  if (prompts.length > 0) return prompts;
+  const reason = inspection.result === 'unknown' ? inspection.reason : 'inspection-failed';
+  return Array.from({ length: promptCount(request) }, () => unknown(reason));
 }
 
 function recordPrompt(read: TokenRead, head: HeadRead | undefined): RecordedPrompt {

@@ -6,7 +6,7 @@ import { isArray, isObject } from '../json/body-reader.ts';
 import type { Json, JsonPath, RawPrompt } from './request.ts';
 
 /** Engines keep token ids in 32 bits; -1 stands for media inside them and is never a client's to send. */
-const maxTokenId = 0x7fff_ffff;
+export const maxTokenId = 0x7fff_ffff;
 
 /** The prompts in the engine's order of prompt indexes; undefined if the value has none of the accepted forms. */
 export function readRawPrompts(prompt: Json | undefined): RawPrompt[] | undefined {

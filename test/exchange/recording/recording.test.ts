@@ -107,6 +107,14 @@ describe('a recording', () => {
     assert.equal(recordExchange(exchange, date), undefined);
   });
 
+  it('says why nothing is known of prompts that the inspection did not come to', () => {
+    const exchange = buildExchange({ route: 'completion', body: { prompt: ['a', 'b'] } });
+    exchange.prompts = [];
+    exchange.inspection = { result: 'unknown', reason: 'exempt' };
+    const prompts = recordExchange(exchange, date)?.exchange.prompts;
+    assert.deepEqual(prompts, [{ unknown: 'exempt' }, { unknown: 'exempt' }]);
+  });
+
   it('is told by its first line', () => {
     assert.ok(isRecording(`\n${recordingOf()}`));
     for (const other of ['', '{"messages": []}', '{\n"type": "recording"}', '[]', 'type: recording']) {
@@ -157,7 +165,7 @@ describe('a line that can not be read', () => {
       'an id that is none',
       changed((line) => line.replace('10979', '"Hi"')),
       3,
-      /^"prompts\[0\].ids\[2\]" is another text; allowed: a whole number/,
+      /^"prompts\[0\].ids\[2\]" is another text; allowed: a token id/,
     ],
     [
       'a prompt of no form',
