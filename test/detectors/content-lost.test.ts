@@ -66,6 +66,11 @@ const portoCall: JsonObject = {
   type: 'function',
   function: { name: 'get_weather', arguments: '{"city":"Porto"}' },
 };
+const bragaCall: JsonObject = {
+  id: 'c4',
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Braga"}' },
+};
 const timeCall: JsonObject = {
   id: 'c2',
   type: 'function',
@@ -537,6 +542,34 @@ testDetector(contentLost, {
       },
       findings: [{ cause: 'later-call', culprit: 'template', field: 'messages[1].tool_calls[1]' }],
     },
+    ...Object.entries({ 'the same tool': portoCall, 'another one': timeCall }).map(([which, second]) => ({
+      name: `the second of two calls, of ${which}, behind tools and a question too short to be told from them`,
+      exchange: {
+        ...chat(
+          [
+            { role: 'user', content: 'e' },
+            { role: 'assistant', content: '', tool_calls: [weatherCall, second] },
+          ],
+          `${turn('system', 'type get_weather = (_: { city: string }) => any;\ntype get_time = (_: {}) => any;')}${turn('user', 'e')}${turn('assistant', called)}${ask}`,
+        ),
+        facts: writesCalls,
+      },
+      findings: [{ cause: 'later-call' as const, field: 'messages[1].tool_calls[1]' }],
+    })),
+    {
+      name: 'the arguments of the second of two calls, behind tools and such a question',
+      exchange: {
+        ...chat(
+          [
+            { role: 'user', content: 'e' },
+            { role: 'assistant', content: '', tool_calls: [weatherCall, portoCall, bragaCall] },
+          ],
+          `${turn('system', 'type get_weather = (_: { city: string }) => any;')}${turn('user', 'e')}${turn('assistant', `${called}{"name": "get_weather", "arguments": {}}{"name": "get_weather", "arguments": {"city": "Braga"}}`)}${ask}`,
+        ),
+        facts: writesCalls,
+      },
+      findings: [{ cause: 'call-arguments', field: 'messages[1].tool_calls[1]' }],
+    },
     {
       name: 'a nested value of a call',
       exchange: chat(
@@ -685,6 +718,64 @@ testDetector(contentLost, {
         { cause: 'text', field: 'messages[1].content', advice } as const,
       ],
     })),
+    ...(
+      [
+        ['with its reasoning', 'They say hello.', beside, ['reasoning']],
+        ['alone', undefined, ofTemplate, []],
+      ] as const
+    ).flatMap(([name, reasoning, advice, before]) => [
+      {
+        name: `an answer that is not there, sent ${name} on the Messages route`,
+        exchange: {
+          route: 'messages' as const,
+          body: {
+            messages: [
+              user('Say something nice.'),
+              {
+                role: 'assistant',
+                content: [
+                  ...(reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning }]),
+                  { type: 'text', text: 'The tide turns twice a day.' },
+                ],
+              },
+              user('Say it once more.'),
+            ],
+          },
+          facts: writesCalls,
+          text: `${turn('user', 'Say something nice.')}${turn('user', 'Say it once more.')}${ask}`,
+        },
+        findings: [...before.map((cause) => ({ cause }) as const), { cause: 'text', advice } as const],
+      },
+      {
+        name: `an answer that is not there, sent ${name} on the Responses route`,
+        exchange: {
+          route: 'responses' as const,
+          body: {
+            input: [
+              user('Say something nice.'),
+              ...(reasoning === undefined
+                ? []
+                : [
+                    {
+                      type: 'reasoning',
+                      summary: [],
+                      content: [{ type: 'reasoning_text', text: reasoning }],
+                    },
+                  ]),
+              {
+                type: 'message',
+                role: 'assistant',
+                content: [{ type: 'output_text', text: 'The tide turns twice a day.' }],
+              },
+              user('Say it once more.'),
+            ],
+          },
+          facts: writesCalls,
+          text: `${turn('user', 'Say something nice.')}${turn('user', 'Say it once more.')}${ask}`,
+        },
+        findings: [...before.map((cause) => ({ cause }) as const), { cause: 'text', advice } as const],
+      },
+    ]),
     {
       name: 'one of several parts',
       exchange: chat(

@@ -3,7 +3,7 @@
  * is then, and what helps, is another.
  */
 import { isArray, isObject } from '../../exchange/json/body-reader.ts';
-import type { ChatRequest } from '../../exchange/request/request.ts';
+import type { ChatRequest, Json, JsonObject } from '../../exchange/request/request.ts';
 import { contentText, instructs } from '../../exchange/request/system-text.ts';
 import type { LostCall } from '../../exchange/written/lost-calls.ts';
 import type { LostText } from '../../exchange/written/lost-texts.ts';
@@ -61,26 +61,35 @@ export function isListedResult({ path }: LostText, { dialect }: ChatRequest): bo
   return dialect === 'openai' && typeof path.at(-2) === 'number' && path.at(-1) === 'text';
 }
 
-/** True for the text of an answer that was sent with the reasoning before it. */
-export function standsBesideReasoning({ sort, message }: LostText, { messages }: ChatRequest): boolean {
-  const value = messages[message]?.value;
-  return (
-    sort === 'answer' &&
-    reasoningMembers.some((member) => {
-      const reasoning = value?.[member];
-      return typeof reasoning === 'string' && reasoning.trim() !== '';
-    })
-  );
+/** True for the text of an answer that was sent with the reasoning before it, wherever its route has that. */
+export function standsBesideReasoning({ sort, message }: LostText, request: ChatRequest): boolean {
+  if (sort !== 'answer') return false;
+  if (request.dialect === 'responses')
+    return joined(request, message).some((item) => item['type'] === 'reasoning');
+  const value = request.messages[message]?.value;
+  const content = value?.['content'];
+  if (request.dialect === 'anthropic')
+    return isArray(content) && content.some((part) => isObject(part) && isSaid(part['thinking']));
+  return reasoningMembers.some((member) => isSaid(value?.[member]));
+}
+
+function isSaid(text: Json | undefined): boolean {
+  return typeof text === 'string' && text.trim() !== '';
 }
 
 /** True for an item of the assistant's that comes in one message with calls of its own. */
-function joinsCalls({ dialect, messages }: ChatRequest, index: number): boolean {
-  if (dialect !== 'responses') return false;
+function joinsCalls(request: ChatRequest, index: number): boolean {
+  if (request.dialect !== 'responses') return false;
+  return joined(request, index).some((item) => item['type'] === 'function_call');
+}
+
+/** The assistant's items around it, of which engines make one message. */
+function joined({ messages }: ChatRequest, index: number): readonly JsonObject[] {
   const isAssistant = (at: number): boolean => messages[at]?.role === 'assistant';
   let [start, end] = [index, index + 1];
   while (isAssistant(start - 1)) start -= 1;
   while (isAssistant(end)) end += 1;
-  return messages.slice(start, end).some(({ value }) => value['type'] === 'function_call');
+  return messages.slice(start, end).map(({ value }) => value);
 }
 
 /** True for a call that is not the first of those that the assistant made together. */

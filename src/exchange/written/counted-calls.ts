@@ -24,13 +24,14 @@ export function findTold(text: string, where: string, writings: readonly FormWri
   return start < 0 ? undefined : { start, end: start + text.length };
 }
 
-/** How often a text stands there, and where it does for the last time. */
+/** How often a text stands there, where it does first, and where it does for the last time. */
 interface Count {
   readonly times: number;
+  readonly start: number;
   readonly end: number;
 }
 
-const unknown: Count = { times: Infinity, end: 0 };
+const unknown: Count = { times: Infinity, start: 0, end: 0 };
 
 /** What is missing is read for so often: in each form, and by its words. */
 const readsOfMissing = 4;
@@ -139,12 +140,13 @@ export class CountedCalls {
     if (known !== undefined) return known;
     if (this.#budget.isSpent) return unknown;
     const needed = this.#needed.get(text) ?? 0;
-    let count: Count = { times: 0, end: 0 };
+    let count: Count = { times: 0, start: 0, end: 0 };
     while (count.times < needed) {
       const found = findTold(text, this.#text.slice(count.end), this.#writings);
       if (found === undefined) break;
       count = {
         times: count.times + 1,
+        start: count.times === 0 ? found.start : count.start,
         end: this.#endOf(text, count.end + found.start, count.end + found.end),
       };
     }
@@ -204,6 +206,7 @@ export class CountedCalls {
       if (texts.length > 0) kept.set(call.name, (kept.get(call.name) ?? 0) + 1);
     }
     const whole = this.#text.length;
+    const start = gone.has(0) ? 0 : this.#firstCall();
     const tallies = { gone: new Map<string, number>(), bare: new Map<string, number>() };
     const unnamed = new Set<number>();
     for (const [index, { call, texts }] of this.#calls.entries()) {
@@ -211,17 +214,34 @@ export class CountedCalls {
       if (!isBare && !gone.has(index)) continue;
       const tally = isBare ? tallies.bare : tallies.gone;
       const until = isBare || end === 0 ? whole : end;
-      const left = tally.get(call.name) ?? this.#timesOfName(call.name, until) - (kept.get(call.name) ?? 0);
+      const left =
+        tally.get(call.name) ?? this.#timesOfName(call.name, start, until) - (kept.get(call.name) ?? 0);
       tally.set(call.name, left - 1);
       if (left <= 0) unnamed.add(index);
     }
     return unnamed;
   }
 
-  #timesOfName(name: string, end: number): number {
+  /** Where the first call begins, which is there; 0 where that can't be told. Names before it are those of tools. */
+  #firstCall(): number {
+    const [first] = this.#calls;
+    const places = (this.#told[0] ?? []).map((text) => this.#countOf(text).start);
+    const start = places.length === 0 ? 0 : Math.min(...places);
+    if (first === undefined || start === 0 || !this.#budget.spend(start)) return 0;
+    const { name } = first.call;
+    let at = this.#text.lastIndexOf(name, start);
+    while (at > 0 && !standsAlone(this.#text, at, name.length)) at = this.#text.lastIndexOf(name, at - 1);
+    return Math.max(0, at);
+  }
+
+  #timesOfName(name: string, start: number, end: number): number {
     if (!this.#budget.spend(end)) return Infinity;
     let times = 0;
-    for (let at = this.#text.indexOf(name); at >= 0 && at < end; at = this.#text.indexOf(name, at + 1)) {
+    for (
+      let at = this.#text.indexOf(name, start);
+      at >= 0 && at < end;
+      at = this.#text.indexOf(name, at + 1)
+    ) {
       if (standsAlone(this.#text, at, name.length)) times += 1;
     }
     return times;
