@@ -6,7 +6,7 @@ import { wrongOpening, type WrongOpening } from './causes/answer-opening.ts';
 import { tokenRange } from './causes/content-place.ts';
 import { isFillIn } from './causes/fill-in.ts';
 import { maybeBase } from './causes/plain-prompt.ts';
-import { answersAreOpened, lastToken, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
+import { answersAreOpened, hasFormOf, lastToken, opensAnswer, rendersQuestion } from './causes/prompt-end.ts';
 import { isScoring } from './causes/scoring.ts';
 import { cutField } from './causes/cut-field.ts';
 import type { Detector } from './detector.ts';
@@ -69,6 +69,7 @@ function chatFault(request: ChatRequest, facts: ModelFacts, read: KnownTokens): 
     };
   }
   if (opensAnswer(read, facts) || answersAreOpened(read, request, facts)) return undefined;
+  if (read.cut === undefined && !hasFormOf(read, facts)) return undefined;
   const opening =
     written ?? facts.roleMarkers.find(({ role }) => role === 'assistant')?.opening ?? 'what opens an answer';
   if (read.cut !== undefined) {

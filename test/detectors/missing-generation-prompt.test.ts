@@ -70,6 +70,12 @@ testDetector(missingGenerationPrompt, {
     },
     { name: 'one of which only the ids are known', exchange: chat(undefined, open) },
     {
+      name: 'a prompt in the form of another template, as a trace may hold it',
+      exchange: chat('<start_of_turn>user\nHé<end_of_turn>\n<start_of_turn>model\n', [27, 39, 198]),
+    },
+    { name: 'ids of another tokenizer', exchange: chat(undefined, [999_999, 39, 5]) },
+    { name: 'a prompt of nothing', exchange: chat('', []) },
+    {
       name: 'thinking switched off',
       exchange: chat(undefined, [...open, ...qwen3.thinkTail.ids], {
         chat_template_kwargs: { enable_thinking: false },

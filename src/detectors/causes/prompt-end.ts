@@ -34,6 +34,17 @@ export function answersAreOpened(
   return window.some((_id, start) => tail.every((id, index) => window[start + index] === id));
 }
 
+/**
+ * False for a prompt that is no writing of the learnt template: a trace can be of another server, whose form of turns says
+ * nothing of how this one opens answers. Told by the marker that opens questions, where one does.
+ */
+export function hasFormOf({ ids, text }: KnownTokens, { roleMarkers, markers }: ModelFacts): boolean {
+  const opening = roleMarkers.find(({ role }) => role === 'user')?.opening ?? '';
+  const opens = markers.filter((marker) => opening.includes(marker.text));
+  if (opens.length === 0) return true;
+  return opens.some((marker) => (text === undefined ? ids.includes(marker.id) : text.includes(marker.text)));
+}
+
 /** With any of these a template may open answers in a way of its own: published ones do. */
 const templateArguments = ['chat_template', 'chat_template_kwargs', 'reasoning_effort'] as const;
 const endTokens = 64;
