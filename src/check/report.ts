@@ -4,10 +4,10 @@
  */
 import { counted } from '../exchange/counted.ts';
 import { clippedTo, wrappedTo } from '../report/display-width.ts';
-import { reportFinding } from '../report/finding-report.ts';
+import { noteLines, reportFinding, type Note } from '../report/finding-report.ts';
 import { lineWidth, type Paint } from '../report/layout.ts';
 import { printable } from '../report/printable.ts';
-import { windowRows } from '../report/token-window.ts';
+import { windowIdList, windowRows } from '../report/token-window.ts';
 import {
   datedFindings,
   movedSeverity,
@@ -82,6 +82,12 @@ function reportMovement(movement: ShownMovement, { now, factsChanged }: CheckRes
       ],
     ),
   );
+  // Tokens that are parts of characters look the same; their ids don't.
+  const ids = sides.flatMap(([label, window]): Note[] => {
+    const list = windowIdList(window);
+    return list === undefined ? [] : [[`ids ${label} from ${window.start}`, list]];
+  });
+  const notes: Note[] = [...ids, ...(factsChanged ? [['changed', changesIn(factsChanged)] as const] : [])];
   const name = paint('bold', paint('yellow', `${movedSeverity}[moved since;${depth}]`));
   return [
     `${name} model ${printable(now?.model ?? '')}`,
@@ -89,12 +95,8 @@ function reportMovement(movement: ShownMovement, { now, factsChanged }: CheckRes
     `${gutter} ${bar}`,
     ...windows,
     ...wrappedTo(message, inner).map((line) => `${gutter} ${bar} ${line}`),
-    ...(factsChanged === undefined
-      ? []
-      : [
-          `${gutter} ${bar}`,
-          `${gutter} ${paint('dim', '=')} ${paint('bold', 'changed:')} ${changesIn(factsChanged)}`,
-        ]),
+    ...(notes.length === 0 ? [] : [`${gutter} ${bar}`]),
+    ...notes.flatMap((note) => noteLines(note, gutter, inner, paint)),
   ]
     .map((line) => `${line}\n`)
     .join('');

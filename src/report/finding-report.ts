@@ -45,14 +45,19 @@ export function reportFinding(record: FindingRecord, options: ReportOptions): st
     ...compared('the reference there:', referenceWindow),
     ...wrappedTo(printable(record.message), inner).map((line) => `${gutter} ${bar} ${line}`),
     `${gutter} ${bar}`,
-    ...notesOf(record, options).flatMap(([label, text]) => {
-      const [first = '', ...rest] = wrappedTo(`${label}: ${printable(text)}`, inner);
-      const labelled = paint('bold', `${label}:`) + first.slice(label.length + 1);
-      return [`${gutter} ${paint('dim', '=')} ${labelled}`, ...rest.map((line) => `${gutter}   ${line}`)];
-    }),
+    ...notesOf(record, options).flatMap((note) => noteLines(note, gutter, inner, paint)),
   ]
     .map((line) => `${line}\n`)
     .join('');
+}
+
+export type Note = readonly [label: string, text: string];
+
+/** A note below the tokens. @param inner columns right of the gutter */
+export function noteLines([label, text]: Note, gutter: string, inner: number, paint: Paint): string[] {
+  const [first = '', ...rest] = wrappedTo(`${label}: ${printable(text)}`, inner);
+  const labelled = paint('bold', `${label}:`) + first.slice(label.length + 1);
+  return [`${gutter} ${paint('dim', '=')} ${labelled}`, ...rest.map((line) => `${gutter}   ${line}`)];
 }
 
 /** The name in brackets is the one of the response header `tokenweir-findings`. */
@@ -83,10 +88,10 @@ function placeOf({ field, tokens, promptIndex, requestId }: FindingRecord): stri
   return places.length === 0 ? `request ${requestId}` : places.join(', ');
 }
 
-function notesOf(record: FindingRecord, { prefillTokensPerSecond: rate }: ReportOptions): [string, string][] {
+function notesOf(record: FindingRecord, { prefillTokensPerSecond: rate }: ReportOptions): Note[] {
   const { culprit, window, ancestorWindow, referenceWindow, lostTokens, savedTokens, action, advice } =
     record;
-  const notes: [string, string][] = [['culprit', culprit]];
+  const notes: Note[] = [['culprit', culprit]];
   if (lostTokens !== undefined) {
     const cost =
       rate === undefined || rate <= 0
