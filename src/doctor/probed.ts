@@ -75,7 +75,8 @@ function refused(outcome: ProbeOutcome): Observation[] {
   return [
     {
       id: 'refused',
-      severity: 'info',
+      // No client can do without a second question.
+      severity: probe.isPlain ? 'warning' : 'info',
       sends: probe.sends,
       message:
         engineSays === undefined

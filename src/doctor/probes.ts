@@ -15,6 +15,9 @@ export interface Probe {
   readonly isPlain: boolean;
 }
 
+/** What every client sends, and what the facts of a template are read off. */
+export const plainConversation = 'a plain conversation';
+
 const question = { role: 'user', content: 'Which river flows through Dresden?' };
 const answer = { role: 'assistant', content: 'The Elbe flows through Dresden.' };
 const next = { role: 'user', content: 'And which one through Prague?' };
@@ -159,7 +162,7 @@ function parts(...texts: readonly string[]): JsonObject[] {
 export function probesFor({ ignoredFields = [], contextTokens }: ModelFacts): Probe[] {
   return [
     {
-      sends: 'a plain conversation',
+      sends: plainConversation,
       kind: 'chat',
       body: { messages: [question, answer, next] },
       isPlain: true,

@@ -2,6 +2,7 @@
 import type { Severity } from '../exchange/finding.ts';
 import type { Tail } from '../exchange/model-facts.ts';
 import type { Advice, Diagnosis, ExplainedText, Observation, Serving, Untold } from './diagnosis.ts';
+import { plainConversation } from './probes.ts';
 import { clippedTo, wrappedTo } from '../report/display-width.ts';
 import { labelled, lineWidth, type Paint, type Row, type Style } from '../report/layout.ts';
 import { printable, quoted } from '../report/printable.ts';
@@ -23,7 +24,7 @@ function knownLines(diagnosis: Diagnosis & { known: true }, paint: Paint): strin
   const section = (title: string, lines: readonly string[]): string[] => [paint('bold', title), ...lines, ''];
   return [
     ...section('Engine', labelled(engineRows(diagnosis.upstream, serving))),
-    ...section('Template', labelled(templateRows(serving))),
+    ...section('Template', labelled(templateRows(serving, isRefused(observed)))),
     ...section('BOS', labelled(bosRows(serving))),
     ...section('Markers', labelled(markerRows(serving))),
     ...(explained === undefined ? [] : section('Text', textLines(explained, serving))),
@@ -51,8 +52,14 @@ function engineRows(upstream: string, { facts, trainedContextTokens }: Serving):
   ];
 }
 
-function templateRows({ facts }: Serving): Row[] {
+/** True if the engine refused what the template's form is read off: of that form nothing was seen. */
+function isRefused(observed: readonly Observation[]): boolean {
+  return observed.some(({ id, sends }) => id === 'refused' && sends === plainConversation);
+}
+
+function templateRows({ facts }: Serving, refused: boolean): Row[] {
   const { templateHash, roleMarkers, turnEnds = [], generationPrompt, thinkTail } = facts;
+  const seen = (nothing: string): string => (refused ? 'not seen: a plain conversation is refused' : nothing);
   const isHidden = facts.templateOrigin === undefined && roleMarkers.length > 0;
   if (templateHash === '' && !isHidden) return [{ label: 'template', value: 'none' }];
   return [
@@ -62,12 +69,12 @@ function templateRows({ facts }: Serving): Row[] {
           { label: 'first line', value: [clippedTo(printable(facts.templateFirstLine), lineWidth - 21)] },
           { label: 'hash', value: templateHash },
         ]),
-    { label: 'date', value: facts.templateWritesDate ? "writes today's date" : 'writes none' },
-    ...(roleMarkers.length === 0 ? [{ label: 'roles', value: 'no markers in front of them' }] : []),
+    { label: 'date', value: facts.templateWritesDate ? "writes today's date" : seen('writes none') },
+    ...(roleMarkers.length === 0 ? [{ label: 'roles', value: seen('no markers in front of them') }] : []),
     ...roleMarkers.map(({ role, opening }) => ({ label: role, value: [printable(opening)] })),
     ...turnEnds.map((end) => ({ label: 'turn end', value: [printable(end)] })),
-    { label: 'generation prompt', value: tailValue(generationPrompt, 'none') },
-    { label: 'think tail', value: tailValue(thinkTail, 'none: thinking off adds nothing') },
+    { label: 'generation prompt', value: tailValue(generationPrompt, seen('none')) },
+    { label: 'think tail', value: tailValue(thinkTail, seen('none: thinking off adds nothing')) },
     ...writtenRows(facts.reading),
   ];
 }

@@ -206,6 +206,24 @@ describe('tokenweir doctor on odd models', { skip }, () => {
     }
   });
 
+  it('a template that refuses a second question: of its form nothing is said to be absent', async () => {
+    const file = await byteModelFile({
+      name: 'single-turn',
+      markers: ['<|begin|>', '<|end|>'],
+      chatTemplate: `{% if messages|length > 1 %}{{ raise_exception("One message.") }}{% endif %}${turns}<|begin|>assistant\n`,
+    });
+    const server = await startLlamaServer({ model: file });
+    try {
+      const { stdout } = await doctor({ upstream: server.url });
+      for (const row of ['date', 'roles', 'generation prompt', 'think tail']) {
+        assert.match(stdout, new RegExp(`^  ${row} +not seen: a plain conversation is refused$`, 'm'));
+      }
+      assert.match(stdout, /^ {2}warning {2}refused\n +With a plain conversation: /m);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('a model without a template, for which the engine falls back on one of another family', async () => {
     const server = await startLlamaServer({ model: await byteModelFile({ name: 'plain', markers: [] }) });
     try {

@@ -85,6 +85,7 @@ describe('what became of them', () => {
       ),
       ['info refused with a second system message', 'info refused with a developer message'],
     );
+    assert.deepEqual(toldOf({ ...outcome('all'), unknown: 'oracle-refused' }), ['warning refused with all']);
   });
 
   it('says why it refuses it, in its own words', () => {
