@@ -80,12 +80,16 @@ function placeOf(
   return tokens === undefined ? {} : { tokens };
 }
 
-function finding({ cause, words = [] }: Stringified, path: JsonPath, promptIndex: number): Finding {
+function finding(
+  { cause, words = [], isCopied = false }: Stringified,
+  path: JsonPath,
+  promptIndex: number,
+): Finding {
   const field = formatPath(path);
   return {
     kind: 'stringified-prompt',
     cause,
-    severity: 'warning',
+    severity: isCopied ? 'info' : 'warning',
     culprit: 'client',
     promptIndex,
     field,

@@ -29,8 +29,44 @@ const reprMessages = "[{'role': 'user', 'content': 'hi'}]";
 const reprParts = "[{'type': 'text', 'text': 'hello'}]";
 const jsonParts = '[{"type":"text","text":"hello"}]';
 
+const alpaca =
+  'Below is an instruction that describes a task. Write a response that appropriately completes the request.';
+const withInput =
+  'Below is an instruction that describes a task, paired with an input that provides further context. Write a response that appropriately completes the request.';
+const memory =
+  'The following is a friendly conversation between a human and an AI. The AI is talkative and provides lots of specific details from its context.';
+const instructed = `${alpaca}\n\n### Instruction:\nName a lake.\n\n### Response:`;
+const remembered = `${memory}\n\nCurrent conversation:\nHuman: hi\nAI: hello\nHuman: Name a lake.\nAI:`;
+
 testDetector(stringifiedPrompt, {
   clean: [
+    ...Object.entries({
+      'with an answer': `${instructed}\nLake Geneva.`,
+      'with a question behind it': `${instructed}\n\nWhat is this form called?`,
+      'with examples': `${alpaca}\n\n### Instruction:\nName a sea.\n\n### Response:\nThe North Sea.\n\n### Instruction:\nName a lake.\n\n### Response:`,
+      'behind other words': `Rate this prompt:\n${instructed}`,
+      'in a fence': `\`\`\`\n${instructed}\n\`\`\``,
+      'in quotes': `"${instructed}"`,
+      'with the opening spoken of': `${alpaca}\n\nWhich model wants "### Response:"`,
+      'of a conversation that is over': `${remembered} Lake Geneva.`,
+      'of a conversation with other words for its sides': remembered.replaceAll('Human', 'Customer'),
+      'without a turn': `${memory}\n\nWrite one about lakes.`,
+      'that only begins so': `${memory.slice(0, 68)} Write the next line.\nAnna: hi\nAI:`,
+    }).map(([name, content]) => ({ name: `a published prompt ${name}`, exchange: user(content) })),
+    { name: 'a published prompt for a judge', exchange: judged(instructed) },
+    {
+      name: 'a published prompt that the model’s own form is',
+      exchange: {
+        ...user(instructed),
+        facts: {
+          ...factsOf.gemma3,
+          roleMarkers: [
+            { role: 'user', opening: '### Instruction:\n' },
+            { role: 'assistant', opening: '### Response:\n' },
+          ],
+        },
+      },
+    },
     ...['were in the log', '\nWhat does that say?', '\nWhat is it:\na list'].flatMap((more) =>
       [reprParts, jsonParts].map((parts) => ({
         name: `a raw prompt that begins with parts and goes on: ${parts.slice(0, 9)} … ${more}`,
@@ -308,6 +344,33 @@ testDetector(stringifiedPrompt, {
       name: 'one question and the place for its answer',
       exchange: user('\n\nHuman: hi\n\nAssistant:'),
       findings: [{ cause: 'role-words' }],
+    },
+    {
+      name: 'a published prompt with an instruction as the only message',
+      exchange: user(`${instructed}\n`),
+      findings: [
+        {
+          cause: 'role-words',
+          severity: 'info',
+          culprit: 'client',
+          field: 'messages[0].content',
+          characters: { start: alpaca.length + 2, end: instructed.length },
+          message:
+            'In messages[0].content "### Instruction:" and "### Response:" stand where turns should begin, and the model reads them as text of one and the same turn.',
+        },
+      ],
+    },
+    {
+      name: 'one with an input',
+      exchange: user(
+        `${withInput}\n\n### Instruction:\nSum it up.\n\n### Input:\nA lake.\n\n### Response:\n`,
+      ),
+      findings: [{ cause: 'role-words', severity: 'info' }],
+    },
+    {
+      name: 'a published prompt with the memory of a conversation',
+      exchange: user(remembered),
+      findings: [{ cause: 'role-words', severity: 'info' }],
     },
     {
       name: 'messages in the only message',

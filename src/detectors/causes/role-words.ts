@@ -156,6 +156,30 @@ export function carriesMessage(text: string): CarryingWords | undefined {
   return isCarried ? carrying(text, turns, last.end) : undefined;
 }
 
+/**
+ * What two of the most copied prompts for base models begin with, word for word: Stanford Alpaca's, with and without an
+ * input, and LangChain's for its memory of conversations.
+ */
+const prefaces = [
+  'Below is an instruction that describes a task. Write a response that appropriately completes the request.',
+  'Below is an instruction that describes a task, paired with an input that provides further context. Write a response that appropriately completes the request.',
+  'The following is a friendly conversation between a human and an AI. The AI is talkative and provides lots of specific details from its context.',
+] as const;
+
+/** In a message that is all there is: such a prompt with the place for its answer, and nothing behind it. Several instructions may be examples. */
+export function carriesPreface(text: string): CarryingWords | undefined {
+  const head = text.trimStart();
+  if (!prefaces.some((preface) => head.startsWith(preface))) return undefined;
+  if (!endsWithAnswer.test(text.trimEnd().slice(-endCharacters))) return undefined;
+  const turns = wordTurns(text);
+  const [first] = turns;
+  const last = turns.at(-1);
+  if (first === undefined || last === undefined || !asks(first) || !opensAnswer(last)) return undefined;
+  const isConversation = turns.every(({ word }) => frameworkWords.has(word));
+  const isInstruction = turns.length === 2 && headingOnly.has(first.word) && headingOnly.has(last.word);
+  return isConversation || isInstruction ? carrying(text, turns, last.end) : undefined;
+}
+
 function startsText(text: string, { start }: WordTurn): boolean {
   return text.slice(0, start).replaceAll(tag, '').trim() === '';
 }

@@ -1,11 +1,13 @@
 /** What of a text shows that a conversation, or a part of one, was turned into text on its way to the engine. */
 import { beginsWithObjects, isObjects } from './object-text.ts';
-import { carriesMessage, carriesPrompt, type WordRange } from './role-words.ts';
+import { carriesMessage, carriesPreface, carriesPrompt, type WordRange } from './role-words.ts';
 
 export interface Stringified extends WordRange {
   readonly cause: 'role-words' | 'messages-as-text' | 'parts-as-text' | 'object-as-text';
   /** The first of the role words, as they are written; absent for objects. */
   readonly words?: readonly string[];
+  /** True for a prompt that somebody copied as it is published: an instruct model reads it well enough. */
+  readonly isCopied?: boolean;
 }
 
 const objectCauses = {
@@ -32,6 +34,9 @@ export function stringifiedMessage(text: string, alone: boolean): Stringified | 
   if (written !== undefined && (alone || written.objects !== 'messages')) {
     return { cause: objectCauses[written.objects], start: 0, end: text.length };
   }
-  const words = alone ? carriesMessage(text) : undefined;
-  return words && { cause: 'role-words', ...words };
+  if (!alone) return undefined;
+  const words = carriesMessage(text);
+  if (words !== undefined) return { cause: 'role-words', ...words };
+  const copied = carriesPreface(text);
+  return copied && { cause: 'role-words', ...copied, isCopied: true };
 }
