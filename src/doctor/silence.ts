@@ -40,8 +40,15 @@ export function explainSilence(untold: Untold, asked: Asked): Silence {
       return {
         reason,
         isUsage: false,
-        message: `${upstream} limits requests: ${answered(untold)}.`,
+        message: `${upstream} ${untold.status === 529 ? 'is overloaded' : 'limits requests'}: ${answered(untold)}.`,
         advice: `${againAt(untold)}, raise the limit of the engine or of the gateway before it, or ask the engine without the gateway.`,
+      };
+    case 'answer-too-large':
+      return {
+        reason,
+        isUsage: false,
+        message: `${upstream} answers with far more than an engine would, perhaps without end; it was not read on.`,
+        advice: 'Check host, port and path: another service may listen there.',
       };
     case 'engine-loading':
       return explainUnavailable(untold, upstream);

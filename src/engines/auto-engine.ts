@@ -34,8 +34,9 @@ export class AutoEngine implements Engine {
   readonly #candidates: readonly Candidate[];
   readonly #onRecognised: (engine: Engine) => void;
   #chosen: Engine | undefined;
-  /** Set when every candidate said no. */
+  /** Set when every candidate said no, or one could not tell and is not to be asked so soon again. */
   #foreignUntilMs = 0;
+  #foreignAs: Unknown = unknown('engine-cannot');
   #recognising: Promise<Unknown | undefined> | undefined;
 
   constructor(candidates: readonly Candidate[], onRecognised: (engine: Engine) => void) {
@@ -67,7 +68,7 @@ export class AutoEngine implements Engine {
     request?: GenerationRequest,
   ): Promise<FactsRead> {
     if (this.#chosen === undefined) {
-      if (this.#foreignUntilMs > Date.now()) return unknown('engine-cannot');
+      if (this.#foreignUntilMs > Date.now()) return this.#foreignAs;
       const shared = this.#recognising;
       this.#recognising ??= this.#recognise(context).finally(() => {
         this.#recognising = undefined;
@@ -149,8 +150,10 @@ export class AutoEngine implements Engine {
         return undefined;
       }
     }
-    if (failed !== undefined) return failed;
+    // So much is not to be read with every request.
+    if (failed !== undefined && failed.reason !== 'answer-too-large') return failed;
     this.#foreignUntilMs = Date.now() + askAgainMs;
-    return unknown('engine-cannot');
+    this.#foreignAs = failed ?? unknown('engine-cannot');
+    return this.#foreignAs;
   }
 }

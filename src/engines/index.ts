@@ -52,7 +52,7 @@ function recognisedBy(
     const answer = await client.ask({ ...question, credentials });
     if (answer.known) return { known: true, recognised: isOurs(answer.json) };
     const said: Unknown = { ...unknown(answer.reason), ...whatWasSaid(answer) };
-    if (answer.status === 401 || answer.status === 403) return said;
+    if (answer.status === 401 || answer.status === 403 || answer.reason === 'answer-too-large') return said;
     // Other answers without our shape come from a server that is not this one.
     if (answer.status !== undefined && !isOfTheMoment(answer.status))
       return { known: true, recognised: false };
@@ -60,7 +60,10 @@ function recognisedBy(
   };
 }
 
-/** What gateways answer while the server behind them is away or busy says nothing about which it is. */
+/**
+ * What gateways answer while the server behind them is away or busy says nothing about which it is: Cloudflare's have 520 to
+ * 530, Anthropic's 529. 501 and 505 are said of every question alike.
+ */
 function isOfTheMoment(status: number): boolean {
-  return [429, 500, 502, 503, 504].includes(status);
+  return status === 429 || (status >= 500 && status !== 501 && status !== 505);
 }

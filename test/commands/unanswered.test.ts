@@ -1,6 +1,9 @@
 // What `check`, `golden` and `doctor` say where an engine, or a gateway before it, answers their questions with an error:
 // what happened, what to do, and the exit code that docs/errors.md gives for it.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { command as doctorCommand } from '../../src/commands/doctor.ts';
 import { command as goldenCommand } from '../../src/commands/golden.ts';
@@ -63,6 +66,23 @@ const cases: readonly Unanswered[] = [
     says: /is not available: .* status 503, and it says "no healthy upstream"\. Ask again later; the log/,
   },
   {
+    status: '529 Overloaded',
+    body: words('Overloaded'),
+    code: 3,
+    says: /is overloaded: it answers with status 529, and it says "Overloaded"\. Ask again later, raise the limit/,
+  },
+  {
+    status: '521 Web Server Is Down',
+    code: 3,
+    says: /gave an answer that can't be read \(oracle-error; it answers with status 521\)\. Look at/,
+  },
+  {
+    status: '501 Not Implemented',
+    code: 3,
+    says: /gave an answer that can't be read \(oracle-error; it answers with status 501\)\. Look at/,
+    onlyNamed: true,
+  },
+  {
     status: '401 Unauthorized',
     body: words('Invalid API Key'),
     code: 2,
@@ -94,6 +114,35 @@ const cases: readonly Unanswered[] = [
     onlyNamed: true,
   },
 ];
+
+for (const engine of ['auto', 'llama-server']) {
+  it(`what sends without end is no engine that merely is not known (--engine ${engine})`, async () => {
+    const chunk = Buffer.alloc(1024 * 1024, '[');
+    const server = createServer((_, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { code, stderr } = await runCommand(doctorCommand, {
+        upstream: `http://127.0.0.1:${port}`,
+        engine,
+      });
+      assert.match(
+        stderr.replaceAll('\n', ' '),
+        /answers with far more than an engine would, perhaps without end; it was not read on\. Check host, port and path/,
+      );
+      assert.equal(code, 3);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+}
 
 for (const [name, run] of Object.entries(commands)) {
   describe(`tokenweir ${name}, whose questions are answered with`, () => {

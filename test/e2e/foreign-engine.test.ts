@@ -27,6 +27,19 @@ describe('an engine that nobody knows', { skip }, () => {
     assert.equal(foreign.exchanges.filter(({ target }) => target === '/props').length, 1);
   });
 
+  it('is not asked with every request, where it answers with more than is read', async (t) => {
+    const much = '['.repeat(33 * 1024 * 1024);
+    const helpers = ['/props', '/tokenize'];
+    const foreign = await startUpstream((exchange) =>
+      helpers.includes(exchange.target) ? exchange.reply('200 OK', '', much) : answerOk(exchange),
+    );
+    t.after(() => foreign.close());
+    const proxied = await openProxy(t, foreign.url);
+    for (let turn = 0; turn < 2; turn += 1)
+      assert.equal((await chat(proxied, hi)).said.inspection, 'unknown;answer-too-large');
+    assert.equal(foreign.exchanges.filter(({ target }) => target === '/props').length, 1);
+  });
+
   it('is taken for what the operator says it is', async (t) => {
     const settings = { ENGINE_KIND: 'llama-server' };
     const proxied = await openProxy(t, (await engine.server()).url, settings);

@@ -207,9 +207,12 @@ function readAnswer(
 /** The longest form of `Retry-After`, an HTTP date (RFC 9110, section 10.2.3). */
 const longestDate = 'Sun, 06 Nov 1994 08:49:37 GMT'.length;
 
-/** 503 with `Retry-After` is what gateways limit requests with; neither engine sends it while it loads a model. */
+/**
+ * 503 with `Retry-After` is what gateways limit requests with; neither engine sends it while it loads a model. 529 is what
+ * hosted models answer where too much is asked of them.
+ */
 function reasonOfStatus(status: number, retryAfter: string | undefined): UnknownReason {
-  if (status === 429 || (status === 503 && retryAfter !== undefined)) return 'engine-busy';
+  if (status === 429 || status === 529 || (status === 503 && retryAfter !== undefined)) return 'engine-busy';
   if (status === 503) return 'engine-loading';
   return status >= 400 && status < 500 ? 'oracle-refused' : 'oracle-error';
 }

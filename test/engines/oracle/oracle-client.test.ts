@@ -58,6 +58,7 @@ describe('OracleClient', () => {
     [413, '<html>', 'oracle-refused'],
     [429, '<html>', 'engine-busy'],
     [429, '{"error":{}}', 'engine-busy'],
+    [529, '{"error":{}}', 'engine-busy'],
     [400, '{"error":{}}', 'oracle-refused'],
     [500, '{"error":{}}', 'oracle-error'],
     [500, '<html>', 'oracle-error'],
