@@ -9,12 +9,20 @@ import { CallWays } from './call-ways.ts';
 import type { SeenWriting } from './form-writing.ts';
 import type { CallGap } from './lost-calls.ts';
 import { standsInQuotes, type LostText } from './lost-texts.ts';
+import { NearPlace } from './near-place.ts';
 import { OpenGaps } from './open-gaps.ts';
 import { PlainMessage } from './plain-message.ts';
-import { partsOfMessage, plainContent, standingIn, type Standing, type TextPart } from './prompt-parts.ts';
+import {
+  partsOfMessage,
+  plainContent,
+  standingIn,
+  type Standing,
+  type TextPart,
+  type TextSort,
+} from './prompt-parts.ts';
 import { wholePlace } from './text-between.ts';
 import { isLeading } from './placed-texts.ts';
-import { placeOf, standsAt, trimmed } from './text-place.ts';
+import { trimmed } from './text-place.ts';
 import { leastAnchor, Places } from './text-ranges.ts';
 import type { ChatMessage, Json } from '../request/request.ts';
 import { instructs } from '../request/system-text.ts';
@@ -45,13 +53,6 @@ export function readInOrder(
   return reading.end() ? reading : undefined;
 }
 
-/** What stands between two texts is markup, most often the same for the same role. */
-const reach = 4096;
-/** Longer ways, as over the tools of a system message. */
-const mostFar = 4;
-/** In the place of a way: such reasoning is not there. */
-const gone = -1;
-
 /** Beyond so many texts that are not there one behind another, too little is known of the order. */
 const mostAwaited = 8;
 
@@ -65,20 +66,18 @@ class Reading implements InOrder {
   /** Of the longer texts; without tools or calls of those of one message only. */
   readonly #places = new Places();
   #keepsPlaces: boolean;
-  /** By role, or by the sort of reasoning: how far behind what was before it such a text was found. */
-  readonly #ways = new Map<string, number>();
+  readonly #place: NearPlace;
+  /** Sorts of reasoning that were not where they should be: the template writes none. */
+  readonly #unwritten = new Set<TextSort>();
   readonly #standing: Standing;
   readonly #seen: SeenWriting;
   readonly #awaited: AwaitedTexts;
   readonly #gaps: OpenGaps;
   readonly #callWays: CallWays;
-  /** Behind what was found last. */
-  #at = 0;
   /** Behind the last text. */
   #textEnd = 0;
   /** Behind the last longer text of a turn. */
   #turnEnd = 0;
-  #far = 0;
   /** Of the message that is read: whether texts of it are awaited, and whether it has calls or a text that is there. */
   #hasAwaited = false;
   #hasMet = false;
@@ -89,6 +88,7 @@ class Reading implements InOrder {
     this.#messages = messages;
     this.#rendered = rendered;
     this.#seen = seen;
+    this.#place = new NearPlace(rendered);
     this.#awaited = new AwaitedTexts(rendered, seen);
     this.#keepsPlaces = hasTools;
     this.#gaps = new OpenGaps(messages, rendered);
@@ -155,16 +155,12 @@ class Reading implements InOrder {
   #readText(message: ChatMessage, index: number, text: string): boolean {
     const needle = trimmed(text);
     if (needle === '') return true;
-    const { role } = message;
-    const rendered = this.#rendered;
-    const way = this.#ways.get(role);
-    let start = this.#at + (way ?? 0);
-    if (way === undefined || !standsAt(rendered, needle, start)) {
+    let start = this.#place.byWay(message.role, needle);
+    if (start < 0) {
       // What is looked for later may hold a short text by chance.
       if (needle.length < leastAnchor && this.#awaited.count > 0) return false;
-      start = this.#isExpectedGone(needle) ? -1 : this.#near(needle);
+      if (!this.#isExpectedGone(needle)) start = this.#place.near(message.role, needle, this.#awaited.slack);
       if (start < 0) return this.#readOtherwise(message, index, text, needle);
-      this.#ways.set(role, start - this.#at);
     }
     return this.#meet(message, index, start, needle);
   }
@@ -175,17 +171,14 @@ class Reading implements InOrder {
     const part = this.#partOf(message, index, text);
     if (part === undefined) return false;
     if (this.#isExpectedGone(needle)) return this.#await(part, index, message.role);
-    const near = this.#rendered.slice(this.#at, this.#at + this.#reachOf(needle));
+    const near = this.#place.within(needle, this.#awaited.slack);
     const whole = wholePlace(part, near, this.#seen);
     if (whole !== undefined) {
       const written = near.slice(whole.start, whole.end);
-      return this.#meet(message, index, this.#at + whole.start, written);
+      return this.#meet(message, index, this.#place.at + whole.start, written);
     }
-    if (this.#far < mostFar) {
-      this.#far += 1;
-      const start = placeOf(this.#rendered, needle, this.#at);
-      if (start >= 0) return this.#meet(message, index, start, needle);
-    }
+    const start = this.#place.far(needle);
+    if (start >= 0) return this.#meet(message, index, start, needle);
     return this.#await(part, index, message.role);
   }
 
@@ -216,7 +209,7 @@ class Reading implements InOrder {
       if (this.#awaited.count > 0 && !this.#settle(start)) return false;
       this.#note(start, end, index, instructs(message) ? undefined : written);
     }
-    this.#at = end;
+    this.#place.at = end;
     this.#textEnd = end;
     this.#hasMet = true;
     return true;
@@ -235,16 +228,6 @@ class Reading implements InOrder {
     return true;
   }
 
-  #near(needle: string): number {
-    const from = this.#at;
-    const way = placeOf(this.#rendered.slice(from, from + this.#reachOf(needle)), needle);
-    return way < 0 ? -1 : from + way;
-  }
-
-  #reachOf(needle: string): number {
-    return reach + needle.length + this.#awaited.slack;
-  }
-
   /**
    * A longer text: a short one must not hide the name of a tool, nor end where calls stand.
    * @param ofTurn the text, where it is none of instructions
@@ -261,19 +244,18 @@ class Reading implements InOrder {
     const needle = trimmed(text);
     if (needle === '') return true;
     const sort = message < this.#standing.lastQuestion ? 'reasoning' : 'loop-reasoning';
-    const way = this.#ways.get(sort);
-    if (way !== gone) {
-      let start = this.#at + (way ?? 0);
-      if (way === undefined || !standsAt(this.#rendered, needle, start)) start = this.#near(needle);
-      this.#ways.set(sort, start < 0 ? gone : start - this.#at);
+    if (!this.#unwritten.has(sort)) {
+      let start = this.#place.byWay(sort, needle);
+      if (start < 0) start = this.#place.near(sort, needle, this.#awaited.slack);
       if (start >= 0) {
         const end = start + needle.length;
         if (needle.length >= leastAnchor) this.#note(start, end, message, needle);
         this.#hasMet = true;
-        this.#at = end;
+        this.#place.at = end;
         this.#textEnd = end;
         return true;
       }
+      this.#unwritten.add(sort);
     }
     // A short one may stand anywhere.
     if (needle.length < leastAnchor) return false;
@@ -283,12 +265,12 @@ class Reading implements InOrder {
   }
 
   #meets(calls: readonly Json[]): boolean {
-    let at: number | undefined = this.#at;
+    let at: number | undefined = this.#place.at;
     for (const call of calls) {
       at = this.#callWays.endOf(call, at);
       if (at === undefined) return false;
     }
-    this.#at = at;
+    this.#place.at = at;
     return true;
   }
 }
