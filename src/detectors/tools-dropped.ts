@@ -4,9 +4,12 @@
  */
 import { hostedTools } from './causes/hosted-tools.ts';
 import { grouped, lostOf } from './causes/lost.ts';
+import { toolsPlace } from './causes/lost-place.ts';
 import { misplacedSchemaFindings, misplacedSchemas } from './causes/tool-forms.ts';
+import { wroteIn } from './causes/tried-tools.ts';
 import { wholeTools } from './causes/whole-tools.ts';
 import type { Detector } from './detector.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { Finding } from '../exchange/finding.ts';
 import { formatPath } from '../exchange/json/json-path.ts';
 import type { LostParts } from '../exchange/written/lost-parts.ts';
@@ -41,7 +44,10 @@ export const toolsDropped: Detector = {
       request.json['tool_choice'] === 'none'
         ? []
         : [
-            ...wholeTools(lost.tools, lost.toolCount, request, facts?.reading),
+            ...wholeTools(lost.tools, lost.toolCount, request, facts?.reading).map((finding) => ({
+              ...finding,
+              ...placeOfAll(finding, exchange),
+            })),
             ...hostedTools(request, read.text),
             ...misplacedSchemaFindings(schemas, request),
           ];
@@ -51,6 +57,11 @@ export const toolsDropped: Detector = {
     return [...whole, ...partsOf(parts)].slice(0, mostFindings);
   },
 };
+
+/** Of some among others, and of a template that writes them elsewhere at times, the place is not known. */
+function placeOfAll({ cause }: Finding, exchange: Exchange): Pick<Finding, 'tokens'> {
+  return cause === 'all-tools' && !wroteIn(exchange.facts?.reading, 'tools') ? toolsPlace(exchange) : {};
+}
 
 function isWithin(path: JsonPath, outer: JsonPath): boolean {
   return outer.every((step, at) => path[at] === step);

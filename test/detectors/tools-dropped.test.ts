@@ -1,9 +1,11 @@
 // What tools-dropped reports and what it leaves alone: tools in whatever form a template writes them, and names that the
 // conversation itself speaks of.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { toolsDropped } from '../../src/detectors/tools-dropped.ts';
 import type { Json, JsonObject } from '../../src/exchange/request/request.ts';
 import { testDetector } from '../support/detector-tester.ts';
-import { factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
+import { buildExchange, factsOf, type ExchangeShape } from '../support/exchange-builder.ts';
 
 const turn = (role: string, content: string): string => `<|im_start|>${role}\n${content}<|im_end|>\n`;
 const ask = '<|im_start|>assistant\n';
@@ -499,8 +501,18 @@ testDetector(toolsDropped, {
           culprit: 'template',
           field: 'tools',
           message: 'The prompt names none of the 2 tools sent: the model does not know that it has any.',
+          // <|im_start|>, which opens the question's turn.
+          tokens: { start: 0, end: 1 },
         },
       ],
+    },
+    {
+      name: 'all tools, behind instructions',
+      exchange: chat([weather, time], turn('system', 'Be kind.') + asked + ask, {
+        messages: [{ role: 'system', content: 'Be kind.' }, question],
+      }),
+      // `system`, a line end and eight characters stand between the markers of the first turn.
+      findings: [{ cause: 'all-tools', tokens: { start: 0, end: 19 } }],
     },
     {
       name: 'one of two tools',
@@ -642,4 +654,25 @@ testDetector(toolsDropped, {
       ],
     },
   ],
+});
+
+describe('the place of all tools', () => {
+  for (const [name, exchange] of [
+    ['where the question stands twice', chat([weather, time], asked + asked + ask)],
+    [
+      'of a template that writes tools elsewhere',
+      {
+        ...chat([weather, time], asked + ask),
+        facts: { ...factsOf.qwen3, reading: factsOf.forgetful.reading },
+      },
+    ],
+    ['of some among others', chat([weather, time], written(weather) + asked + ask)],
+  ] as const) {
+    it(`is not told ${name}`, () => {
+      assert.deepEqual(
+        toolsDropped.detect(buildExchange(exchange)).map(({ tokens }) => tokens),
+        [undefined],
+      );
+    });
+  }
 });

@@ -6,6 +6,7 @@ import { isArray, isObject } from '../../exchange/json/body-reader.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { Finding } from '../../exchange/finding.ts';
 import type { ChatMessage, ChatRequest, JsonPath } from '../../exchange/request/request.ts';
+import { instructs } from '../../exchange/request/system-text.ts';
 import { placeOf } from '../../exchange/written/text-place.ts';
 import { gapTokens } from './content-place.ts';
 
@@ -39,6 +40,19 @@ export function lostPlace({ request, prompts: [read] }: Exchange, path: JsonPath
   if (start === undefined || end === undefined || start > end) return {};
   const tokens = gapTokens(read, { start, end });
   return tokens === undefined ? {} : { tokens };
+}
+
+/**
+ * From the prompt's head to what opens the first turn that is no instruction, where nearly all templates write tools: whoever
+ * looks there sees that there are none. {} where that turn can't be found.
+ */
+export function toolsPlace({ request, prompts: [read] }: Exchange): Pick<Finding, 'tokens'> {
+  if (request?.kind !== 'chat' || request.hasMedia || read?.known !== true || read.text === undefined)
+    return {};
+  const turn = request.messages.find((message) => !instructs(message));
+  const said = nearest(textsOf(turn), read.text);
+  const opening = said && read.segments?.findLast(({ textStart }) => textStart <= said.at);
+  return opening === undefined ? {} : { tokens: { start: 0, end: opening.tokenStart + 1 } };
 }
 
 function within(outer: JsonPath, inner: JsonPath): boolean {
