@@ -1136,8 +1136,11 @@ testDetector(contentLost, {
         asked + ask,
       ),
       findings: [
-        { cause: 'text', field: 'messages[0].content' },
-        { cause: 'later-instructions', field: 'messages[1].content' },
+        {
+          cause: 'text',
+          field: 'messages[0].content',
+          message: 'The prompt does not hold messages[0].content (and 1 more: messages[1].content).',
+        },
       ],
     },
     {

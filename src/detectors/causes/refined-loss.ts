@@ -30,6 +30,8 @@ export function refinedTextLoss(
     return 'instructions-alone';
   }
   if (sort === 'instructions' && keepsOther(message, lostIn, request)) return 'earlier-instructions';
+  // Where it keeps none, it does not keep only some.
+  if (sort === 'later-instructions' && !keepsOther(-1, lostIn, request)) return 'text';
   return sort === 'answer' && joinsCalls(request, message) ? 'text-beside-calls' : undefined;
 }
 
