@@ -26,7 +26,27 @@ export async function promptsOf<Read>(
   { chat, raw }: PromptQuestions<Read>,
 ): Promise<readonly (Read | Unknown)[]> {
   if (request.kind === 'chat') return [await orUnknownPrompt(async () => chat(request))];
-  return Promise.all(request.prompts.map((prompt) => orUnknownPrompt(async () => raw(prompt))));
+  return inTurn(request.prompts, (prompt) => orUnknownPrompt(async () => raw(prompt)));
+}
+
+/**
+ * A question's deadline begins when it is asked: of thousands at once the last would be late by the number of the others,
+ * which reads as an engine that does not answer, and whoever else has a question would stand behind them.
+ */
+const mostAtOnce = 16;
+
+async function inTurn<Item, Result>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const rest = items.entries();
+  // Each takes the next one from the same iterator.
+  const work = async (): Promise<void> => {
+    for (const [index, item] of rest) results[index] = await ask(item);
+  };
+  await Promise.all(Array.from({ length: mostAtOnce }, work));
+  return results;
 }
 
 async function orUnknownPrompt<Read>(read: () => Promise<Read>): Promise<Read | Unknown> {
