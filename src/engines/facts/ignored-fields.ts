@@ -49,9 +49,15 @@ function instructionsAs(field: string, routes: readonly RouteKind[]): IgnoredFie
   };
 }
 
-/** A template of the client's own. @param instead who can have one served, and how */
-export function ownTemplate(routes: readonly RouteKind[], instead: string): IgnoredField {
-  return { name: 'chat-template', path: ['chat_template'], routes, effect: 'template', instead };
+/** A template of the client's own. @param argument of the engine, by which it is started with one */
+export function ownTemplate(routes: readonly RouteKind[], argument: string): IgnoredField {
+  return {
+    name: 'chat-template',
+    path: ['chat_template'],
+    routes,
+    effect: 'template',
+    instead: `Take it away, or have whoever runs the engine start it with that template (${argument}).`,
+  };
 }
 
 /** Ollama's way to ask for a larger context. @param flag of the engine, which sets it */

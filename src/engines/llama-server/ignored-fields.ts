@@ -50,9 +50,6 @@ export const llamaIgnoredFields: readonly IgnoredField[] = [
     thinkingSwitch(field, ['chat', 'messages', 'responses']),
   ),
   ...otherInstructions,
-  ownTemplate(
-    ['chat', 'messages', 'responses'],
-    'Take it away, or have whoever runs the engine start it with that template (--chat-template-file FILE).',
-  ),
+  ownTemplate(['chat', 'messages', 'responses'], '--chat-template-file FILE'),
   writtenOutArgument(['chat', 'messages', 'responses']),
 ];

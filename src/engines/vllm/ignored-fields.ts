@@ -35,10 +35,7 @@ export const vllmIgnoredFields: readonly IgnoredField[] = [
   thinkingSwitch('reasoning', ['chat', 'messages']),
   ...otherInstructions,
   // The chat route refuses it, or heeds it where the engine is told to trust clients with it.
-  ownTemplate(
-    ['messages', 'responses'],
-    'Take it away, or have whoever runs the engine start it with that template (--chat-template FILE).',
-  ),
+  ownTemplate(['messages', 'responses'], '--chat-template FILE'),
   writtenOutArgument(['chat', 'messages', 'responses']),
 ];
 
