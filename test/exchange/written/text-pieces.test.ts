@@ -46,6 +46,16 @@ describe('a text that is clearly gone', () => {
     );
     assert.ok(shared > 300 && shared < 2700, `${shared} of 3000`);
   });
+
+  it('is told from the gaps of very long conversations too', () => {
+    const gapRuns = new GapRuns();
+    const wrong: number[] = [];
+    for (let gap = 0; gap < 0x1_0010; gap += 1) {
+      if (!gapRuns.shares(said, `${gap} ${said}`) || gapRuns.shares(said, `${gap} ${markup}`))
+        wrong.push(gap);
+    }
+    assert.deepEqual(wrong, []);
+  });
 });
 
 function hasCommonRun(one: string, other: string, length: number): boolean {
