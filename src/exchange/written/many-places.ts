@@ -14,7 +14,7 @@ interface Sampling {
 }
 
 const samplings: readonly Sampling[] = [
-  { width: 32, step: 8 },
+  { width: 24, step: 16 },
   { width: 16, step: 8 },
   { width: 12, step: 4 },
   { width: 8, step: 4 },
@@ -240,7 +240,7 @@ function hashAt(view: DataView, at: number, width: number): number {
   if (width > 4) hash = Math.imul(hash + view.getInt32(at + 4, true), mixer);
   if (width > 8) hash = Math.imul(hash + view.getInt32(at + 8, true), mixer);
   if (width > 12) hash = Math.imul(hash + view.getInt32(at + 12, true), mixer);
+  if (width > 16) hash = Math.imul(hash + view.getInt32(at + 16, true), mixer);
   if (width > 16) hash = Math.imul(hash + view.getInt32(at + 20, true), mixer);
-  if (width > 16) hash = Math.imul(hash + view.getInt32(at + 28, true), mixer);
   return hash;
 }

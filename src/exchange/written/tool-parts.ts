@@ -75,25 +75,61 @@ function addTool(parts: ToolParts[], tool: Json, path: JsonPath, dialect?: ChatD
   const inner = tool['function'];
   const isWrapped = isObject(inner) && (dialect === 'openai' || typeof tool['name'] !== 'string');
   const definition = isWrapped ? inner : tool;
-  const at = isWrapped ? [...path, 'function'] : path;
   const { name } = definition;
-  if (typeof name !== 'string' || name === '') return;
-  const read = schemaNameOf(dialect ?? 'openai');
-  const other = read === 'parameters' ? 'input_schema' : 'parameters';
-  const schemaName = definition[read] === undefined ? other : read;
-  const schema = definition[schemaName];
-  const description = textAt(definition, 'description', at);
-  const properties: ToolProperty[] = [];
-  const fields: SchemaField[] = [];
-  if (isObject(schema)) {
-    const schemaPath = [...at, schemaName];
-    addProperties(properties, schema, schemaPath);
-    addFields(fields, schema, schemaPath);
+  if (typeof name === 'string' && name !== '')
+    parts.push(new SentTool(name, path, definition, isWrapped, dialect));
+}
+
+/** What a tool that is not in the prompt has below its description is never asked for. */
+class SentTool implements ToolParts {
+  readonly name: string;
+  readonly path: JsonPath;
+  readonly unread: boolean;
+  readonly description?: NamedPart;
+  readonly #definition: JsonObject;
+  readonly #isWrapped: boolean;
+  /** Of the definition. */
+  readonly #at: JsonPath;
+  readonly #schemaName: 'input_schema' | 'parameters';
+
+  constructor(
+    name: string,
+    path: JsonPath,
+    definition: JsonObject,
+    isWrapped: boolean,
+    dialect: ChatDialect | undefined,
+  ) {
+    this.name = name;
+    this.path = path;
+    this.unread = dialect === undefined;
+    this.#definition = definition;
+    this.#isWrapped = isWrapped;
+    this.#at = isWrapped ? [...path, 'function'] : path;
+    const read = schemaNameOf(dialect ?? 'openai');
+    const other = read === 'parameters' ? 'input_schema' : 'parameters';
+    this.#schemaName = definition[read] === undefined ? other : read;
+    const description = textAt(definition, 'description', this.#at);
+    if (description !== undefined) this.description = description;
   }
-  // A tool without a definition of its own has members that are for the engine, e.g. `cache_control`.
-  const members = isWrapped ? membersOf(inner, at) : [];
-  const unread = dialect === undefined;
-  parts.push({ name, path, unread, ...(description && { description }), properties, fields, members });
+
+  get properties(): readonly ToolProperty[] {
+    const found: ToolProperty[] = [];
+    const schema = this.#definition[this.#schemaName];
+    if (isObject(schema)) addProperties(found, schema, [...this.#at, this.#schemaName]);
+    return found;
+  }
+
+  get fields(): readonly SchemaField[] {
+    const found: SchemaField[] = [];
+    const schema = this.#definition[this.#schemaName];
+    if (isObject(schema)) addFields(found, schema, [...this.#at, this.#schemaName]);
+    return found;
+  }
+
+  /** A tool without a definition of its own has members that are for the engine, e.g. `cache_control`. */
+  get members(): readonly SchemaField[] {
+    return this.#isWrapped ? membersOf(this.#definition, this.#at) : [];
+  }
 }
 
 function membersOf(definition: JsonObject, path: JsonPath): SchemaField[] {
