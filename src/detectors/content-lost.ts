@@ -33,7 +33,7 @@ import type { LostCall } from '../exchange/written/lost-calls.ts';
 import type { LostParts } from '../exchange/written/lost-parts.ts';
 import type { LostText } from '../exchange/written/lost-texts.ts';
 import type { TemplateReading } from '../exchange/model-facts.ts';
-import { isReasoning } from '../exchange/written/prompt-parts.ts';
+import { isLeading, isReasoning } from '../exchange/written/prompt-parts.ts';
 import { protocolRoles, type ChatRequest, type JsonPath } from '../exchange/request/request.ts';
 import { instructionsOf } from '../exchange/request/system-text.ts';
 
@@ -201,7 +201,8 @@ function noteRoleChanges(
   lost: LostParts,
 ): void {
   if (reading?.mergesInstructions !== true && reading?.developerAsSystem !== true) return;
-  const gone = new Set(lost.texts.map(({ path }) => formatPath(path)));
+  // A loop of tools may have lost very many other texts.
+  const gone = new Set(lost.texts.filter(({ sort }) => isLeading(sort)).map(({ path }) => formatPath(path)));
   const kept = instructionsOf(request).filter(
     ({ value, contentPath }) => value['content'] !== undefined && !gone.has(formatPath(contentPath)),
   );

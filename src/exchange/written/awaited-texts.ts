@@ -2,11 +2,12 @@
 import type { SeenWriting } from './form-writing.ts';
 import { GapRuns } from './gap-runs.ts';
 import { isCode, lostText, type LostText } from './lost-texts.ts';
-import { isLeading, type PlacedText } from './placed-texts.ts';
-import { isReasoning, type TextPart } from './prompt-parts.ts';
+import { isLeading, isReasoning, type TextPart } from './prompt-parts.ts';
 import { isLeftOut, mostRead, readsOfMissing, stateAnywhere, stateBetween } from './text-between.ts';
+import type { TextState } from './text-pieces.ts';
 import type { Found } from './written-forms.ts';
 
+/** A text, and what is known of it by now. One for both: a loop of tools may have very many that are not there. */
 export interface Awaited {
   readonly part: TextPart;
   /** Index of its message. */
@@ -14,6 +15,10 @@ export interface Awaited {
   readonly role: string;
   /** It can stand from there up to the next longer text. */
   readonly start: number;
+  /** True if its message has calls, or a text that is there. */
+  hasOther: boolean;
+  state: TextState['state'];
+  missing: TextState['missing'];
 }
 
 /** Where a text stands after all, in whatever form. */
@@ -22,15 +27,7 @@ export interface LatePlace {
   readonly place: Found;
 }
 
-interface Unmet extends PlacedText {
-  readonly role: string;
-  /** True if its message has calls, or a text that is there. */
-  hasOther: boolean;
-}
-
-interface Waiting extends Awaited {
-  hasOther: boolean;
-}
+const none: readonly never[] = [];
 
 /** So many times it is looked for what a template leaves out. */
 const enoughGone = 3;
@@ -39,8 +36,9 @@ export class AwaitedTexts {
   readonly #rendered: string;
   readonly #seen: SeenWriting;
   readonly #gapRuns = new GapRuns();
-  readonly #unmet: Unmet[] = [];
-  #awaited: Waiting[] = [];
+  /** Those that are not there, or not all of them. */
+  readonly #unmet: Awaited[] = [];
+  #awaited: Awaited[] = [];
   #reasoningAlone = true;
   #work = 0;
   /** So many texts beside calls were gone, and none was there since. */
@@ -71,12 +69,12 @@ export class AwaitedTexts {
     return this.#slack;
   }
 
-  add(awaited: Awaited): void {
-    const { part, message, role, start } = awaited;
-    this.#awaited.push({ part, message, role, start, hasOther: false });
-    if (isReasoning(awaited.part.sort)) return;
+  /** @param start it can stand from there on */
+  add(part: TextPart, message: number, role: string, start: number): void {
+    this.#awaited.push({ part, message, role, start, hasOther: false, state: 'unknown', missing: none });
+    if (isReasoning(part.sort)) return;
     this.#reasoningAlone = false;
-    this.#slack += awaited.part.text.length * 2;
+    this.#slack += part.text.length * 2;
   }
 
   /** The message has calls, or another text that is there. */
@@ -90,12 +88,12 @@ export class AwaitedTexts {
    * @returns the places of those that are there; undefined if what they are can not be told from here
    */
   settle(end: number): readonly LatePlace[] | undefined {
-    const places: LatePlace[] = [];
+    let places: LatePlace[] | undefined;
     let from = 0;
     let last = -1;
     let areTold = true;
     for (const awaited of this.#awaited) {
-      const { part, message, role } = awaited;
+      const { part, message } = awaited;
       const start = Math.max(awaited.start, from);
       this.#work += (end - start) * readsOfMissing;
       if (this.#work > mostRead(this.#rendered)) return undefined;
@@ -107,6 +105,7 @@ export class AwaitedTexts {
         if (!areTold) return undefined;
         // Reasoning that is there was looked for in its place.
         if (isReasoning(part.sort) || isCode({ part, message, ...state }, this.#rendered)) return undefined;
+        places ??= [];
         places.push({ awaited, place });
         from = place.end;
       }
@@ -118,18 +117,20 @@ export class AwaitedTexts {
       if (part.sort === 'text-beside-calls')
         this.#goneBeside = state.state === 'lost' ? this.#goneBeside + 1 : 0;
       if (state.state === 'kept') continue;
-      const hasOther = awaited.hasOther || last === message;
-      this.#unmet.push({ part, message, role, state: state.state, missing: state.missing, hasOther });
+      awaited.hasOther ||= last === message;
+      awaited.state = state.state;
+      awaited.missing = state.missing;
+      this.#unmet.push(awaited);
     }
     this.#awaited = [];
     this.#reasoningAlone = true;
     this.#slack = 0;
-    return places;
+    return places ?? none;
   }
 
   /** Those that are not there, or not all of it; undefined if one of them stands elsewhere. */
   lost(): readonly LostText[] | undefined {
-    const gone: Unmet[] = [];
+    const gone: Awaited[] = [];
     let isBesideGone = false;
     /** What is not known of may be there. */
     let unknownOf = -1;
@@ -146,7 +147,7 @@ export class AwaitedTexts {
         }
         const { state } = stateAnywhere(one.part, this.#rendered, this.#seen);
         this.#work += this.#rendered.length * readsOfMissing;
-        if (state !== 'lost' || isLeading(one.part)) return undefined;
+        if (state !== 'lost' || isLeading(one.part.sort)) return undefined;
         isBesideGone ||= isBeside;
       }
       one.hasOther ||= one.message === unknownOf;
@@ -157,7 +158,7 @@ export class AwaitedTexts {
 }
 
 /** Those of the message, which are the last. */
-function markLast(ones: readonly (Unmet | Waiting)[], message: number): void {
+function markLast(ones: readonly Awaited[], message: number): void {
   for (let index = ones.length - 1; index >= 0; index -= 1) {
     const one = ones[index];
     if (one?.message !== message) return;

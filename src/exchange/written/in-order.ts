@@ -13,6 +13,7 @@ import { NearPlace } from './near-place.ts';
 import { OpenGaps } from './open-gaps.ts';
 import { PlainMessage } from './plain-message.ts';
 import {
+  isLeading,
   partsOfMessage,
   plainContent,
   standingIn,
@@ -21,7 +22,6 @@ import {
   type TextSort,
 } from './prompt-parts.ts';
 import { wholePlace } from './text-between.ts';
-import { isLeading } from './placed-texts.ts';
 import { trimmed } from './text-place.ts';
 import { leastAnchor, Places } from './text-ranges.ts';
 import type { ChatMessage, Json } from '../request/request.ts';
@@ -91,7 +91,7 @@ class Reading implements InOrder {
     this.#place = new NearPlace(rendered);
     this.#awaited = new AwaitedTexts(rendered, seen);
     this.#keepsPlaces = hasTools;
-    this.#gaps = new OpenGaps(messages, rendered);
+    this.#gaps = new OpenGaps(messages, rendered, this.#places);
     this.#callWays = new CallWays(rendered);
     this.#standing = standingIn(messages);
   }
@@ -129,10 +129,8 @@ class Reading implements InOrder {
       const isMet = this.#meets(calls);
       // They might stand inside of a text that is not found yet.
       if (!isMet && !this.#awaited.isReasoningAlone) return false;
-      const lastOwn = this.#places.count;
       this.#keepsPlaces = true;
-      const unmet = isMet ? none : callsOf(message);
-      this.#gaps.open(index, before, () => this.#places.from(firstOwn, lastOwn), unmet);
+      this.#gaps.open(index, before, firstOwn, isMet ? none : callsOf(message));
     }
     return true;
   }
@@ -199,7 +197,7 @@ class Reading implements InOrder {
   /** False where too many are. */
   #await(part: TextPart, message: number, role: string): boolean {
     this.#hasAwaited = true;
-    this.#awaited.add({ part, message, role, start: this.#textEnd });
+    this.#awaited.add(part, message, role, this.#textEnd);
     return this.#awaited.count <= mostAwaited;
   }
 
@@ -223,7 +221,7 @@ class Reading implements InOrder {
     for (const { awaited, place } of late) {
       if (place.end - place.start < leastAnchor) continue;
       const { message, part } = awaited;
-      this.#note(place.start, place.end, message, isLeading(part) ? undefined : part.text);
+      this.#note(place.start, place.end, message, isLeading(part.sort) ? undefined : part.text);
     }
     return true;
   }

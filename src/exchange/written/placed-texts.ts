@@ -4,7 +4,7 @@
  */
 import type { SeenWriting } from './form-writing.ts';
 import { GapRuns } from './gap-runs.ts';
-import { isReasoning, type MessageParts, type TextPart } from './prompt-parts.ts';
+import { isLeading, isReasoning, type MessageParts, type TextPart } from './prompt-parts.ts';
 import {
   isLeftOut,
   mostRead,
@@ -91,7 +91,7 @@ class Placing {
       if (one.state !== 'lost' || isReasoning(one.part.sort) || isLeftOut(one.part, this.#seen)) return one;
       if (one.part.text.trim().length < leastAnchor) return one;
       const far = this.#everywhere(one.part);
-      if (far.state === 'kept' && !isLeading(one.part)) inOrder = false;
+      if (far.state === 'kept' && !isLeading(one.part.sort)) inOrder = false;
       return { ...one, ...far };
     });
     const ranges = rangesOf(placed);
@@ -143,7 +143,7 @@ class Placing {
       }
       const found = { start: from + at, end: from + at + needle.length };
       // Instructions that were moved behind what follows them are no place to go on from.
-      const next = isLeading(part)
+      const next = isLeading(part.sort)
         ? needles.find(({ length }, other) => other > index && length >= leastAnchor)
         : undefined;
       if (next !== undefined && placeOf(this.#rendered, next, found.end) < 0) return undefined;
@@ -171,11 +171,6 @@ class Placing {
   #isSpent(next: number): boolean {
     return this.#work + next > mostRead(this.#rendered);
   }
-}
-
-/** Instructions may stand anywhere: some templates move them into the last question's turn. */
-export function isLeading({ sort }: TextPart): boolean {
-  return sort === 'instructions' || sort === 'later-instructions';
 }
 
 function mayBeGone({ sort }: TextPart): boolean {

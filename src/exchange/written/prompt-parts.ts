@@ -28,6 +28,11 @@ export function isReasoning(sort: TextSort): boolean {
   return sort === 'reasoning' || sort === 'loop-reasoning';
 }
 
+/** Instructions may stand anywhere: some templates move them into the last question's turn. */
+export function isLeading(sort: TextSort): boolean {
+  return sort === 'instructions' || sort === 'later-instructions';
+}
+
 export interface TextPart {
   readonly sort: TextSort;
   readonly text: string;

@@ -32,6 +32,8 @@ export function mostRead(rendered: string): number {
 /** An answer that may hold its reasoning, of which what follows it may be there; a result's values may be. */
 const mayEndReasoning = /[<[]/;
 
+const gone: TextState = { state: 'lost', missing: [] };
+
 /** @param seen how this template writes what it is given */
 export function stateBetween(
   part: TextPart,
@@ -42,14 +44,10 @@ export function stateBetween(
 ): TextState {
   const gap = rendered.slice(start, end);
   const given = trimmed(part.text);
-  const writings = writingsOf(part, seen);
   const isTold = isReasoning(part.sort) || (part.sort !== 'tool-result' && !mayEndReasoning.test(given));
-  const isGone =
-    isTold &&
-    (isLeftOut(part, seen)
-      ? !gap.includes(given.slice(0, anchorLength))
-      : isClearlyGone(given, gap, writings, gapRuns));
-  if (isGone) return { state: 'lost', missing: [] };
+  if (isTold && isLeftOut(part, seen) && !gap.includes(given.slice(0, anchorLength))) return gone;
+  const writings = writingsOf(part, seen);
+  if (isTold && !isLeftOut(part, seen) && isClearlyGone(given, gap, writings, gapRuns)) return gone;
   const near = findWritten(part.text, gap, writings);
   if (near !== undefined) {
     const place = { start: near.start + start, end: near.end + start };
