@@ -36,8 +36,8 @@ const sameAgentSimilarity = 0.5;
 /**
  * The best ancestor among the live heads of one client and model; undefined if none is one.
  * A turn that the prompt goes on from goes before any that it leaves behind; then one under the same instructions before
- * one under others, for people say the same things to different agents; then the longest common run of messages, then the
- * longest common prefix of ids.
+ * one under others, for people say the same things to different agents; then the longest common run of messages; then one
+ * of which all but a single message is in the prompt, for others only begin alike; then the longest common prefix of ids.
  */
 export function findAncestor<Candidate extends { readonly turn: Turn }>(
   prompt: Descendant,
@@ -58,9 +58,11 @@ export function findAncestor<Candidate extends { readonly turn: Turn }>(
   const alike = near.filter(({ turn }) => turn.digest && sameInstructions(turn.digest, digest));
   const rivals = alike.length > 0 ? alike : near;
   const longest = Math.max(...rivals.map(({ run }) => run));
+  const nearest = rivals.filter(({ run }) => run === longest);
+  const edited = nearest.filter(({ turn }) => turn.digest && differsInOne(turn.digest, digest, longest));
   let best: Ancestor<Candidate> | undefined;
-  for (const { candidate, turn, run } of rivals) {
-    if (run !== longest || turn.digest === undefined) continue;
+  for (const { candidate, turn, run } of edited.length > 0 ? edited : nearest) {
+    if (turn.digest === undefined) continue;
     const commonTokens = commonPrefixLength(turn.ids, prompt.ids, turn.generated);
     if (best !== undefined && best.commonTokens >= commonTokens) continue;
     best = {
@@ -99,6 +101,14 @@ function commonRun(a: RequestDigest, b: RequestDigest): number {
   let run = 0;
   while (run < end && a.messages[run]?.value === b.messages[run]?.value) run += 1;
   return run;
+}
+
+/** True if all that came after the message at `at` is in the prompt at its old place, with something after it. */
+function differsInOne(ancestor: RequestDigest, prompt: RequestDigest, at: number): boolean {
+  const earlier = ancestor.messages.length;
+  if (earlier <= at + 1 || prompt.messages.length <= earlier) return false;
+  const after = valuesFrom(prompt, at + 1);
+  return valuesFrom(ancestor, at + 1).every((value, index) => value === after[index]);
 }
 
 /**

@@ -315,6 +315,58 @@ describe('best ancestor', () => {
   });
 });
 
+describe('an edited message in a crowd that begins alike', () => {
+  const alike = [system, user('Where do I start?'), assistant('At the door.')];
+  const own = [user('Which key?'), assistant('The brass one.'), user('And then?')];
+  const others = [user('Is it locked?'), assistant('It is not.'), user('Who says so?')];
+  const more = [assistant('Up the stairs.'), user('How many?')];
+  const edited = [...alike, user('Name the key.'), ...own.slice(1), ...more];
+
+  it('is told of the conversation whose other messages are all there, whichever came first', async () => {
+    for (const order of [
+      [own, others],
+      [others, own],
+    ]) {
+      const conversations = new Conversations();
+      const visits: Visit[] = [];
+      for (const turns of order) visits.push(await conversations.chat({ messages: [...alike, ...turns] }));
+      const last = await conversations.chat({ messages: edited });
+      assert.deepEqual(accusations(visits), []);
+      assert.deepEqual(
+        last.findings.map(({ cause, field }) => [cause, field]),
+        [['history-edited', 'messages[3]']],
+      );
+      assert.equal(ancestorOf(last), sequenceOf(visits[order.indexOf(own)]!));
+    }
+  });
+
+  it('goes before one that shares more tokens', async () => {
+    const conversations = new Conversations();
+    const visits = [
+      await conversations.chat({ messages: [...alike, user('Name the door.'), ...others.slice(1)] }),
+      await conversations.chat({ messages: [...alike, ...own] }),
+      await conversations.chat({ messages: edited }),
+    ];
+    assert.equal(ancestorOf(visits[2]!), sequenceOf(visits[1]!));
+    assert.deepEqual(accusations(visits.slice(0, 2)), []);
+  });
+
+  it('is none where not all that came after is there', async () => {
+    const strangers = [[user('Which key?')], [...own.slice(0, 2), user('Who asks?')]];
+    for (const turns of strangers) {
+      const conversations = new Conversations();
+      const visits = [
+        await conversations.chat({ messages: [...alike, user('Name the door.'), ...others.slice(1)] }),
+        await conversations.chat({ messages: [...alike, ...turns] }),
+        await conversations.chat({ messages: edited }),
+      ];
+      assert.deepEqual(accusations(visits), []);
+      assert.equal(ancestorOf(visits[2]!), sequenceOf(visits[0]!));
+      assert.equal(visits[2]!.exchange.session!.branches, true);
+    }
+  });
+});
+
 describe('requests with examples before the question', () => {
   const examples = (question: string, ...shots: readonly [text: string, label: string][]): JsonObject => ({
     messages: [
