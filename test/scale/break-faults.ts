@@ -3,7 +3,7 @@ import type { Dice } from './dice.ts';
 import type { ScaleFamily } from './families.ts';
 import type { Fault } from './faults.ts';
 import { chatOf, messagesOf, tools, type Message } from './requests.ts';
-import { answer, sentence, systemText } from './texts.ts';
+import { answer, sentence, systemText, text } from './texts.ts';
 
 const instruct = ({ base }: ScaleFamily): boolean => base !== true;
 /** Others refuse two questions in a row, or write instructions elsewhere than where they stand. */
@@ -61,6 +61,22 @@ function changedTools(cause: string, first: readonly object[], second: readonly 
     inject: (dice) => {
       const messages = withoutSystem(messagesOf(dice, 2));
       return [chatOf(messages.slice(0, -2), { tools: first }), chatOf(messages, { tools: second })];
+    },
+  };
+}
+
+/** A prompt that ends with an empty think block, which the template leaves out once the answer is there. */
+function emptyThink(cause: string, opening: string): Fault {
+  return {
+    kind: 'prefix-break',
+    cause,
+    fits: ({ reasoning }) => reasoning === true,
+    inject: (dice) => {
+      const reply: Message = { role: 'assistant', content: `${opening}So it is: ${sentence(dice)}` };
+      const messages = [user(text(dice)), reply, user(sentence(dice))];
+      return [1, 3].map((length) =>
+        chatOf(messages.slice(0, length), { chat_template_kwargs: { enable_thinking: false } }),
+      );
     },
   };
 }
@@ -139,4 +155,41 @@ export const breakFaults: readonly Fault[] = [
       return [chatOf(messages), chatOf([...messages, user(`And then: ${sentence(dice)}`)])];
     },
   },
+  {
+    kind: 'prefix-break',
+    cause: 'salt-changed',
+    fits: instruct,
+    // One change of salts proves nothing: the last of three turns, each under its own, is the one that is told.
+    inject: (dice) => {
+      const messages = messagesOf(dice, 2);
+      return [4, 2, 0].map((less, turn) =>
+        chatOf(messages.slice(0, messages.length - less), { cache_salt: `salt ${turn}` }),
+      );
+    },
+  },
+  {
+    kind: 'prefix-break',
+    cause: 'reasoning-dropped',
+    fits: ({ reasoning }) => reasoning === true,
+    inject: (dice) => {
+      const messages = [
+        user(sentence(dice)),
+        {
+          role: 'assistant',
+          content: '',
+          reasoning_content: `It must be asked first: ${sentence(dice)}`,
+          tool_calls: [
+            { id: 'call00001', type: 'function', function: { name: 'get_time', arguments: '{}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'call00001', content: 'noon' },
+        { role: 'assistant', content: 'It is noon.' },
+        user(sentence(dice)),
+      ];
+      return [3, 5].map((length) => chatOf(messages.slice(0, length), { tools }));
+    },
+  },
+  emptyThink('empty-think-tail', ''),
+  // The blank line before the answer makes one token with the end of the generation prompt.
+  emptyThink('retokenised', '\n'),
 ];

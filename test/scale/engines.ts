@@ -42,7 +42,8 @@ const llamaServer: ScaleEngine = {
     };
   },
   adapt: (request) => request,
-  faultless: new Set(),
+  // It reads no salt (docs/detectors/prefix-break.md).
+  faultless: new Set(['prefix-break;salt-changed']),
 };
 
 const vllm: ScaleEngine = {

@@ -212,6 +212,15 @@ export const faults: readonly Fault[] = [
   },
   ...breakFaults,
   {
+    kind: 'context-overflow',
+    cause: 'prompt-too-long',
+    fits: () => true,
+    inject: (dice, { base }) => {
+      const long = `${sentence(dice)} `.repeat(8000);
+      return [base === true ? rawOf(long) : chatOf([{ role: 'user', content: long }])];
+    },
+  },
+  {
     kind: 'tools-dropped',
     fits: ({ tools: knows }) => knows === true,
     templatePrefix: '{%- set tools = none -%}',

@@ -58,6 +58,19 @@ export const sessionShapes: Readonly<Record<string, Shape>> = {
       chatOf(messages, { temperature: 0.9, top_p: 0.5, presence_penalty: 0.1 }),
     ];
   },
+  'under one salt': (dice) => {
+    const messages = messagesOf(dice, 2);
+    return [4, 2, 0].map((less) =>
+      chatOf(messages.slice(0, messages.length - less), { cache_salt: 'tenant one' }),
+    );
+  },
+  'handed on to another salt': (dice) => {
+    const messages = messagesOf(dice, 1);
+    return [2, 0].map((less) =>
+      chatOf(messages.slice(0, messages.length - less), { cache_salt: `salt ${less}` }),
+    );
+  },
+  'long but fitting': (dice) => [chatOf([{ role: 'user', content: `${sentence(dice)} `.repeat(200) }])],
   'several rendered at once': async (dice, { render }) => {
     const prompts = await Promise.all(dice.times(3, () => render({ messages: messagesOf(dice, 0) })));
     return [rawOf(prompts)];
