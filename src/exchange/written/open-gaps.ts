@@ -10,7 +10,7 @@ interface OpenGap extends CallGap {
   end: number;
   calls: readonly CallPart[];
   own: readonly Found[];
-  covered: readonly string[];
+  covered: string[];
   /** The numbers of the places of its message's texts. */
   readonly firstOwn: number;
   readonly endOwn: number;
@@ -48,7 +48,7 @@ export class OpenGaps {
   open(message: number, start: number, firstOwn: number, calls: readonly CallPart[]): void {
     const end = this.#rendered.length;
     const endOwn = this.#places.count;
-    const gap: OpenGap = { message, start, end, calls: none, own: none, covered: none, firstOwn, endOwn };
+    const gap: OpenGap = { message, start, end, calls: none, own: none, covered: [], firstOwn, endOwn };
     if (calls.length > 0) this.#lookFor(calls, gap);
     this.#gaps.push(gap);
     this.#open[this.#openCount] = gap;
@@ -58,7 +58,7 @@ export class OpenGaps {
   /** A text of the message's own that a call may say, too, does not stand for itself alone. */
   #lookFor(calls: readonly CallPart[], gap: OpenGap): void {
     const own: Found[] = [];
-    const covered = [...gap.covered];
+    const covered: string[] = [];
     for (const range of this.#places.from(gap.firstOwn, gap.endOwn)) {
       const text = this.#rendered.slice(range.start, range.end);
       if (standsInCalls(text, calls)) covered.push(text);
@@ -84,7 +84,7 @@ export class OpenGaps {
   #closes(gap: OpenGap, at: number, text: string, message: number): boolean {
     if (gap.message >= message) return false;
     if (gap.calls.length > 0 && standsInCalls(text, gap.calls)) {
-      gap.covered = [...gap.covered, text];
+      gap.covered.push(text);
       return false;
     }
     gap.end = Math.max(gap.start, at);

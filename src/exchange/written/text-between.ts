@@ -45,9 +45,10 @@ export function stateBetween(
   const gap = rendered.slice(start, end);
   const given = trimmed(part.text);
   const isTold = isReasoning(part.sort) || (part.sort !== 'tool-result' && !mayEndReasoning.test(given));
-  if (isTold && isLeftOut(part, seen) && !gap.includes(given.slice(0, anchorLength))) return gone;
+  const isExpected = isTold && isLeftOut(part, seen);
+  if (isExpected && !gap.includes(given.slice(0, anchorLength))) return gone;
   const writings = writingsOf(part, seen);
-  if (isTold && !isLeftOut(part, seen) && isClearlyGone(given, gap, writings, gapRuns)) return gone;
+  if (isTold && !isExpected && isClearlyGone(given, gap, writings, gapRuns)) return gone;
   const near = findWritten(part.text, gap, writings);
   if (near !== undefined) {
     const place = { start: near.start + start, end: near.end + start };

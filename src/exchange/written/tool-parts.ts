@@ -113,22 +113,23 @@ class SentTool implements ToolParts {
   }
 
   get properties(): readonly ToolProperty[] {
-    const found: ToolProperty[] = [];
-    const schema = this.#definition[this.#schemaName];
-    if (isObject(schema)) addProperties(found, schema, [...this.#at, this.#schemaName]);
-    return found;
+    return this.#inSchema(addProperties);
   }
 
   get fields(): readonly SchemaField[] {
-    const found: SchemaField[] = [];
-    const schema = this.#definition[this.#schemaName];
-    if (isObject(schema)) addFields(found, schema, [...this.#at, this.#schemaName]);
-    return found;
+    return this.#inSchema(addFields);
   }
 
   /** A tool without a definition of its own has members that are for the engine, e.g. `cache_control`. */
   get members(): readonly SchemaField[] {
     return this.#isWrapped ? membersOf(this.#definition, this.#at) : [];
+  }
+
+  #inSchema<Part>(add: (found: Part[], schema: JsonObject, path: JsonPath) => void): readonly Part[] {
+    const found: Part[] = [];
+    const schema = this.#definition[this.#schemaName];
+    if (isObject(schema)) add(found, schema, [...this.#at, this.#schemaName]);
+    return found;
   }
 }
 

@@ -37,8 +37,9 @@ describe('the places of many texts', () => {
     );
   });
 
-  it('are told where samples of three characters meet the end of what is read at a time', () => {
-    for (const needle of ['tool_1', 'tool_12', 'a tool name', 'the name of a tool that is long']) {
+  it('are told where samples of any length meet the end of what is read at a time', () => {
+    const long = 'what a tool is for, in forty characters or more';
+    for (const needle of ['tool_1', 'tool_12', 'a tool name', 'the name of a tool that is long', long]) {
       const missed: number[] = [];
       for (let before = 16_300; before < 16_450; before += 1) {
         const text = `${'-'.repeat(before)}${needle}-`;
