@@ -32,7 +32,8 @@ const headCharacters = 200;
 export function nearMarker(text: string, facts: ModelFacts): NearMarker | undefined {
   const forms = ownForms(facts);
   const own = turnMarkers(forms);
-  if (own.length === 0) return undefined;
+  // Native, and most prompts end here.
+  if (own.length === 0 || !text.includes('<')) return undefined;
   const taken = takenBy(facts, forms);
   const meantBy = new Map<string, string | undefined>();
   for (const { 0: marker, index: start } of take(text.matchAll(markerShaped), mostShaped)) {

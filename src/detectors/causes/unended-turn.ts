@@ -1,7 +1,7 @@
 /** A user's turn in the model's own form that nothing ends before the answer is opened, where the template ends each. */
 import type { ModelFacts } from '../../exchange/model-facts.ts';
 import { ownForms } from './turn-forms.ts';
-import { firstSign, turnSigns, type TurnSign } from './turn-signs.ts';
+import { firstMarker, firstSign, turnSigns, type TurnSign } from './turn-signs.ts';
 
 export interface UnendedTurn {
   readonly turn: TurnSign;
@@ -17,9 +17,12 @@ export function unendedTurn(text: string, facts: ModelFacts): UnendedTurn | unde
   const answered = openingOf('assistant', facts);
   if (end === undefined || asked === undefined || answered === undefined || isSame(asked, answered))
     return undefined;
+  const forms = ownForms(facts);
+  const from = firstMarker(text, forms);
+  if (from < 0) return undefined;
   let turn: TurnSign | undefined;
   let answer: TurnSign | undefined;
-  for (const sign of turnSigns(text, ownForms(facts))) {
+  for (const sign of turnSigns(text, forms, from)) {
     turn = answer;
     answer = sign;
   }
