@@ -59,7 +59,10 @@ export function findAncestor<Candidate extends { readonly turn: Turn }>(
   const rivals = alike.length > 0 ? alike : near;
   const longest = Math.max(...rivals.map(({ run }) => run));
   const nearest = rivals.filter(({ run }) => run === longest);
-  const edited = nearest.filter(({ turn }) => turn.digest && differsInOne(turn.digest, digest, longest));
+  const after = valuesFrom(digest, longest);
+  const edited = nearest.filter(
+    ({ turn }) => turn.digest && differsInOne(valuesFrom(turn.digest, longest), after),
+  );
   let best: Ancestor<Candidate> | undefined;
   for (const { candidate, turn, run } of edited.length > 0 ? edited : nearest) {
     if (turn.digest === undefined) continue;
@@ -101,14 +104,6 @@ function commonRun(a: RequestDigest, b: RequestDigest): number {
   let run = 0;
   while (run < end && a.messages[run]?.value === b.messages[run]?.value) run += 1;
   return run;
-}
-
-/** True if all that came after the message at `at` is in the prompt at its old place, with something after it. */
-function differsInOne(ancestor: RequestDigest, prompt: RequestDigest, at: number): boolean {
-  const earlier = ancestor.messages.length;
-  if (earlier <= at + 1 || prompt.messages.length <= earlier) return false;
-  const after = valuesFrom(prompt, at + 1);
-  return valuesFrom(ancestor, at + 1).every((value, index) => value === after[index]);
 }
 
 /**
@@ -186,10 +181,18 @@ function newestSurvives(
 ): boolean {
   const single = before.findLastIndex((value) => places.has(value));
   const place = places.get(before[single] ?? '');
-  const followsAt = (start: number, from: number): boolean =>
-    from + before.length - start < after.length &&
-    before.slice(start).every((value, index) => after[from + index] === value);
-  return (place !== undefined && followsAt(single, place)) || followsAt(1, 1);
+  const following = before.slice(single);
+  const follows =
+    place !== undefined &&
+    place + following.length < after.length &&
+    following.every((value, index) => after[place + index] === value);
+  return follows || differsInOne(before, after);
+}
+
+/** True if all but the first is there at its old place, with something after it: of the newest message alone nothing is. */
+function differsInOne(before: readonly string[], after: readonly string[]): boolean {
+  const isWithin = before.length > 1 && before.length < after.length;
+  return isWithin && before.every((value, index) => index === 0 || after[index] === value);
 }
 
 function valuesFrom({ messages }: RequestDigest, start: number): string[] {

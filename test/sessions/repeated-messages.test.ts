@@ -66,6 +66,11 @@ const edits: readonly Pair[] = [
 
 const branches: readonly Pair[] = [
   {
+    name: 'as long as before, with one question changed among answers that are equal',
+    before: [ask, assistant('ok'), user('Dresden first.'), assistant('ok'), more, assistant('ok'), more],
+    after: [ask, assistant('ok'), user('Pirna first.'), assistant('ok'), more, assistant('ok'), more],
+  },
+  {
     name: 'other calls with equal results',
     before: [ask, call('Dresden'), result('ok'), call('Bonn'), result('ok')],
     after: [ask, call('Pirna'), result('ok'), call('Jena'), result('ok'), call('Ulm'), result('ok')],
