@@ -1067,6 +1067,21 @@ testDetector(contentLost, {
       ],
     },
     {
+      name: 'a developer’s instructions that are not there become nobody’s',
+      exchange: {
+        ...chat(
+          [
+            { role: 'system', content: 'Answer in one sentence.' },
+            { role: 'developer', content: 'Never name a city.' },
+            user('Which river?'),
+          ],
+          `${turn('system', 'Answer in one sentence.')}${turn('user', 'Which river?')}${ask}`,
+        ),
+        facts: factsOf.forgetful,
+      },
+      findings: [{ cause: 'later-instructions', field: 'messages[1].content' }],
+    },
+    {
       name: 'Anthropic blocks: a result and a document',
       exchange: {
         route: 'messages',

@@ -239,6 +239,29 @@ describe('calls', () => {
     assert.deepEqual(lostOf([second], note), ['messages[1].tool_calls[0]']);
   });
 
+  it('are gone whole where a result alone says what they said', () => {
+    const content = 'Remember to pack the umbrella.';
+    const call = { name: 'get_weather', arguments: JSON.stringify({ content, day: 'Monday' }) };
+    const messages = [
+      question,
+      { role: 'assistant', content: '', tool_calls: [{ id: 'c0', type: 'function', function: call }] },
+      { role: 'tool', tool_call_id: 'c0', content },
+      answer,
+    ];
+    const request = buildRequest('chat', JSON.stringify({ messages }));
+    assert.ok(request.kind === 'chat');
+    for (const [named, lost] of [
+      ['', 'call'],
+      ['get_weather', 'call-arguments'],
+    ]) {
+      const text = `${head}${named}<|end|><|tool|>${content}<|end|><|assistant|>${answer.content}<|end|>`;
+      assert.deepEqual(
+        lostParts(request, text).calls.map(({ what }) => what),
+        [lost],
+      );
+    }
+  });
+
   it('are looked for in linear time, a thousand at once and one by one, there or not', () => {
     const cpu = (size: number, kept: number): number => {
       const many = Array.from({ length: size }, (_, index) =>
